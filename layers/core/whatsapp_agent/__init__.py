@@ -1,0 +1,1 @@
+"""A WhatsApp agent that remembers each person: the code that every function shares."""

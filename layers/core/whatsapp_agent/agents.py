@@ -1,0 +1,185 @@
+"""Reads an agent's `agent.toml` and `persona.md`; every mistake in them is one clear error."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from datetime import timedelta
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from whatsapp_agent.errors import ConfigurationError
+from whatsapp_agent.memory.records import AgentProfile, FactKey, Phrases
+from whatsapp_agent.phones import canonical
+from whatsapp_agent.phrases import PHRASES
+
+NOTE_KEY = FactKey("note", "Anything else about the person that is worth knowing.", kind="list")
+"""Where a fact goes that fits no key of the agent."""
+
+_AGENT_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+_FACT_KEY = re.compile(r"[a-z][a-z0-9_]{0,39}")
+_LIFETIME = re.compile(r"([1-9][0-9]{0,5})(s|m|h|d)")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+_TOP_LEVEL = {"name", "language", "time_zone", "numbers", "stop_words", "phrases", "facts"}
+_FACT_FIELDS = {"description", "kind", "lifetime", "pinned", "max_items"}
+
+
+def load_agent(directory: Traversable | Path, agent_id: str) -> AgentProfile:
+    """Reads `<directory>/<agent_id>/agent.toml` and `persona.md`.
+
+    Raises:
+        ConfigurationError: Names the file, the key and what is expected there.
+    """
+    if not _AGENT_ID.fullmatch(agent_id):
+        raise ConfigurationError(f"agent id {agent_id!r}: lower-case letters, digits, - and _, at most 40")
+    folder = directory / agent_id
+    try:
+        table = tomllib.loads((folder / "agent.toml").read_text(encoding="utf-8"))
+        persona = (folder / "persona.md").read_text(encoding="utf-8").strip()
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise ConfigurationError(
+            f"agent {agent_id!r}: no {Path(str(error.filename)).name} in agents/{agent_id}"
+        ) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"agents/{agent_id}/agent.toml: {error}") from error
+    if not persona:
+        raise ConfigurationError(f"agents/{agent_id}/persona.md is empty: say who the agent is")
+    return _Reader(f"agents/{agent_id}/agent.toml").profile(agent_id, table, persona)
+
+
+def load_agents(directory: Traversable | Path) -> dict[str, AgentProfile]:
+    """Every agent of the directory, by id.
+
+    Raises:
+        ConfigurationError: As `load_agent`; also where two agents claim one number, or there is no agent.
+    """
+    agents = {
+        entry.name: load_agent(directory, entry.name)
+        for entry in sorted(directory.iterdir(), key=lambda entry: entry.name)
+        if entry.is_dir() and (entry / "agent.toml").is_file()
+    }
+    if not agents:
+        raise ConfigurationError("no agent found: a folder with agent.toml and persona.md is one")
+    owner: dict[str, str] = {}
+    for agent in agents.values():
+        for number in agent.numbers:
+            if number in owner:
+                raise ConfigurationError(
+                    f"agents/{agent.agent_id}/agent.toml: numbers: {number} already belongs to {owner[number]}"
+                )
+            owner[number] = agent.agent_id
+    return agents
+
+
+class _Reader:
+    """Checks one parsed `agent.toml`; knows the file's name for its errors."""
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+
+    def _wrong(self, key: str, expected: str) -> ConfigurationError:
+        return ConfigurationError(f"{self._file}: {key}: {expected}")
+
+    def _get(self, table: Mapping[str, Any], key: str, kind: type, default: Any, path: str = "") -> Any:
+        value = table.get(key, default)
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            names = {
+                str: "a text",
+                list: "a list",
+                dict: "a table",
+                bool: "true or false",
+                int: "a whole number",
+            }
+            missing = "is missing" if value is None else f"is {value!r}"
+            raise self._wrong(path + key, f"{missing}; it must be {names[kind]}")
+        return value
+
+    def _texts(self, table: Mapping[str, Any], key: str) -> tuple[str, ...]:
+        values = self._get(table, key, list, [])
+        if not all(isinstance(value, str) and value.strip() for value in values):
+            raise self._wrong(key, "must be a list of texts, none of them empty")
+        return tuple(values)
+
+    def profile(self, agent_id: str, table: Mapping[str, Any], persona: str) -> AgentProfile:
+        for key in sorted(table.keys() - _TOP_LEVEL):
+            raise self._wrong(key, f"is not known here; known are {', '.join(sorted(_TOP_LEVEL))}")
+        time_zone = self._get(table, "time_zone", str, "UTC")
+        try:
+            ZoneInfo(time_zone)
+        except (ValueError, KeyError, OSError) as error:
+            raise self._wrong(
+                "time_zone", f"{time_zone!r} is no IANA time zone, for example Europe/Madrid"
+            ) from error
+        language = self._get(table, "language", str, None)
+        numbers = []
+        for number in self._texts(table, "numbers"):
+            try:
+                numbers.append(canonical(number))
+            except ValueError as error:
+                raise self._wrong("numbers", f"{number!r}: {error}") from error
+        return AgentProfile(
+            agent_id=agent_id,
+            name=self._get(table, "name", str, None),
+            language=language,
+            time_zone=time_zone,
+            persona=persona,
+            phrases=self._phrases(language, self._get(table, "phrases", dict, {})),
+            fact_keys=self._fact_keys(self._get(table, "facts", dict, {})),
+            numbers=tuple(numbers),
+            stop_words=self._texts(table, "stop_words"),
+        )
+
+    def _phrases(self, language: str, overrides: Mapping[str, Any]) -> Phrases:
+        names = {field.name for field in fields(Phrases)}
+        for key, value in overrides.items():
+            if key not in names:
+                raise self._wrong(f"phrases.{key}", f"is not known; known are {', '.join(sorted(names))}")
+            if not isinstance(value, str) or not value.strip():
+                raise self._wrong(f"phrases.{key}", "must be a text that is not empty")
+        known = PHRASES.get(language.split("-")[0].lower())
+        if known is not None:
+            return replace(known, **overrides)
+        if missing := sorted(names - overrides.keys()):
+            raise self._wrong(
+                "language",
+                f"{language!r} has no built-in phrases (there are {', '.join(sorted(PHRASES))}): "
+                f"write [phrases] with {', '.join(missing)}",
+            )
+        return Phrases(**overrides)
+
+    def _fact_keys(self, tables: Mapping[str, Any]) -> dict[str, FactKey]:
+        keys = {NOTE_KEY.key: NOTE_KEY}
+        for key, table in tables.items():
+            path = f"facts.{key}."
+            if not _FACT_KEY.fullmatch(key):
+                raise self._wrong(f"facts.{key}", "a key has lower-case letters, digits and _, at most 40")
+            if not isinstance(table, dict):
+                raise self._wrong(f"facts.{key}", "must be a table with a description")
+            for name in sorted(table.keys() - _FACT_FIELDS):
+                raise self._wrong(path + name, f"is not known; known are {', '.join(sorted(_FACT_FIELDS))}")
+            kind = self._get(table, "kind", str, "single", path)
+            if kind not in ("single", "list"):
+                raise self._wrong(path + "kind", f"is {kind!r}; it must be single or list")
+            keys[key] = FactKey(
+                key=key,
+                description=self._get(table, "description", str, None, path),
+                kind="list" if kind == "list" else "single",
+                lifetime=self._lifetime(table.get("lifetime"), path),
+                pinned=self._get(table, "pinned", bool, False, path),
+                max_items=self._get(table, "max_items", int, 20, path),
+            )
+            if not 1 <= keys[key].max_items <= 50:
+                raise self._wrong(path + "max_items", "must be from 1 to 50")
+        return keys
+
+    def _lifetime(self, value: Any, path: str) -> timedelta | None:
+        if value is None:
+            return None
+        match = _LIFETIME.fullmatch(value) if isinstance(value, str) else None
+        if match is None:
+            raise self._wrong(
+                path + "lifetime", f"is {value!r}; it must be a number and a unit, for example 7d"
+            )
+        return timedelta(**{_UNITS[match[2]]: int(match[1])})

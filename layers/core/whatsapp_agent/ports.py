@@ -1,0 +1,250 @@
+"""What the use cases need from the outside, as protocols. Adapters implement them; nothing here does I/O.
+
+Every method may raise `TransientError` (the call may succeed later). Other errors are named where they
+can happen.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from whatsapp_agent.events import Event, OutboundMessage
+from whatsapp_agent.ledger import Turn, TurnState
+from whatsapp_agent.memory.records import (
+    CompactionAnswer,
+    CompactionCommit,
+    CompactionJob,
+    Fact,
+    FactKey,
+    Message,
+    ModelReply,
+    PastFact,
+    Prompt,
+    Summary,
+)
+
+
+class TurnQueue(Protocol):
+    """The inbound FIFO queue: one person is one message group."""
+
+    def send(self, events: Sequence[Event]) -> None:
+        """Queues the events in order; returns only when every one of them is queued.
+
+        An event that was already queued within the queue's deduplication window is accepted and not
+        queued again.
+
+        Raises:
+            QueueUnavailable: At least one event was not queued; sending all of them again is safe.
+        """
+
+    def retry_later(self, receipt_handles: Sequence[str], seconds: int) -> None:
+        """Makes received messages visible again after `seconds` (0 to 43,200). Best effort: a handle that
+        is no longer valid is passed over."""
+
+
+class CompactionQueue(Protocol):
+    """The compaction FIFO queue: one conversation is one message group."""
+
+    def send(self, job: CompactionJob) -> None:
+        """Queues the job; the same conversation and `through_seq` again within minutes is one job."""
+
+
+class Ledger(Protocol):
+    """The turns: which events were seen, and what is left to do for each."""
+
+    def claim(self, turn: Turn, message: Message | None) -> Turn | None:
+        """Writes the turn and its message, both or neither.
+
+        Returns:
+            None when this call wrote them; the stored turn when the event was claimed before (then
+            nothing is written).
+
+        Raises:
+            SeqTaken: Another message stands at `message.seq`: read again, then claim again.
+        """
+
+    def commit(self, reply: Message, turn: Turn, covered: Sequence[str]) -> None:
+        """Writes down a reply in one transaction: the message, `turn` (state `replied`, with its parts),
+        and state `covered` with `lead = turn.event_id` for the events in `covered`.
+
+        Holds only while nothing stands at `reply.seq` and every one of the turns is `claimed` or `failed`.
+
+        Raises:
+            SeqTaken: Another message stands at `reply.seq`.
+            TurnMoved: One of the turns is no longer waiting for a reply, or is gone.
+        """
+
+    def mark_sent(self, turn: Turn, provider_id: str) -> Turn:
+        """Writes down that part `turn.sent` was taken; the state becomes `sent` with the last part.
+
+        Raises:
+            TurnMoved: The stored turn is not `replied` with the same number of sent parts.
+        """
+
+    def close(self, turn: Turn, state: TurnState, reason: str) -> Turn:
+        """Ends a turn without (further) sending, from the state that `turn` has.
+
+        Raises:
+            TurnMoved: The stored turn is in another state.
+        """
+
+    def apologise(self, turn: Turn) -> Turn | None:
+        """Marks that the person is being told that the answer is late; None if that was marked before.
+
+        Raises:
+            TurnMoved: The turn is gone.
+        """
+
+    def turn(self, conversation: str, event_id: str) -> Turn | None:
+        """The turn of an event, read strongly consistent; None where the event was never claimed."""
+
+    def find_by_provider_id(self, conversation: str, provider_id: str) -> Turn | None:
+        """The newest turn of the conversation of which `provider_id` names a sent part."""
+
+
+class ConversationStore(Protocol):
+    """Messages and summaries."""
+
+    def newest_messages(self, conversation: str, limit: int) -> list[Message]:
+        """The newest `limit` messages, oldest first, read strongly consistent. Expired ones are left out."""
+
+    def messages_after(self, conversation: str, after_seq: int, limit: int) -> list[Message]:
+        """The oldest `limit` messages with `seq > after_seq`, oldest first, strongly consistent."""
+
+    def summary(self, conversation: str) -> Summary:
+        """The summary and state; an empty one (version 0) where nothing is stored. Strongly consistent."""
+
+    def set_state(
+        self, conversation: str, *, opted_out_at: datetime | None, paused_until: datetime | None
+    ) -> None:
+        """Writes the conversation's state (None clears), leaving summary text and version alone."""
+
+    def commit_compaction(self, commit: CompactionCommit) -> None:
+        """Writes the new summary and the fact updates in one transaction.
+
+        More updates than one transaction holds are split, the summary with the last slice.
+
+        Raises:
+            SummaryMoved: The stored summary has another version than `expected_version`.
+            MessagesGone: The message `newest_seq` no longer exists.
+        """
+
+    def delete_messages(self, conversation: str, through_seq: int) -> int:
+        """Deletes every message with `seq <= through_seq`; returns how many there were."""
+
+    def erase(self, conversation: str) -> int:
+        """Deletes messages, turns and summary of the conversation; returns how many items there were."""
+
+
+class FactStore(Protocol):
+    """Facts and their history. Changes are written by `ConversationStore.commit_compaction`."""
+
+    def facts(self, conversation: str) -> list[Fact]:
+        """The current facts, by key and item, strongly consistent. Expired ones are left out."""
+
+    def history(self, conversation: str, key: str = "") -> list[PastFact]:
+        """Former values, oldest first; of one key where `key` is given."""
+
+    def erase(self, conversation: str) -> int:
+        """Deletes every fact and its history; returns how many items there were."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Who a number and a person stand for: the agent of the number (empty: the default agent) and the
+    person's canonical key."""
+
+    agent: str
+    person: str
+
+
+class Directory(Protocol):
+    """Numbers, aliases of persons, and erasures."""
+
+    def resolve(self, number: str, person: str) -> Address:
+        """Looks up which agent a business number belongs to and whom a person's address stands for."""
+
+    def replace_number(self, old_number: str, new_number: str, label: str, at: datetime) -> None:
+        """Lets `new_number` inherit the agent of `old_number`. Doing it again changes nothing."""
+
+    def assign_number(self, number: str, agent: str) -> None:
+        """Gives a business number to an agent."""
+
+    def alias_person(self, alias: str, person: str) -> None:
+        """Lets a new address of a person lead to the key under which they are remembered."""
+
+    def erased_at(self, conversation: str) -> datetime | None:
+        """When the conversation was last erased. Kept under a keyed hash, not under the phone number."""
+
+    def record_erasure(self, conversation: str, at: datetime) -> None:
+        """Writes down an erasure; a later one replaces an earlier one, never the other way round."""
+
+
+class Model(Protocol):
+    """The language model.
+
+    Raises, from every method:
+        ModelUnavailable: Overloaded, rate limited, failing, or slower than the given time.
+        ModelRefused: Key wrong, quota used up, model unknown.
+        ModelAnswerUnusable: Nothing usable came back, also after one try with more room.
+        ContextTooLong: The prompt is larger than the model takes.
+    """
+
+    def reply(self, prompt: Prompt, *, seconds: float) -> ModelReply:
+        """Answers the person. `seconds` bounds the whole call, its retries included."""
+
+    def compact(
+        self, prompt: Prompt, fact_keys: Mapping[str, FactKey], *, seconds: float
+    ) -> CompactionAnswer:
+        """Asks once for the new summary and the fact changes, as structured output that can only name
+        keys of `fact_keys` and `note`."""
+
+
+class Provider(Protocol):
+    """A WhatsApp provider, outgoing side.
+
+    Raises, from `send`:
+        ProviderUnavailable: Try again later.
+        WindowClosed, RecipientOptedOut, NumberRetired, SendRejected: Never for this message.
+    """
+
+    def send(self, message: OutboundMessage) -> str:
+        """Sends one part; returns the provider's id of it."""
+
+    def typing(self, number: str, address: str, message_id: str) -> None:
+        """Shows the person that an answer is being written. Best effort: never raises."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """What one webhook request brought: events to queue, and how many things were passed over, by name."""
+
+    events: tuple[Event, ...]
+    ignored: Mapping[str, int]
+
+
+class Webhook(Protocol):
+    """A WhatsApp provider, incoming side. Pure: no I/O."""
+
+    def handshake(self, query: Mapping[str, str]) -> str:
+        """The text that answers the provider's GET, for providers that ask one.
+
+        Raises:
+            InvalidSignature: The token is wrong, or this provider knows no handshake.
+        """
+
+    def verify(self, headers: Mapping[str, str], body: bytes, now: datetime) -> None:
+        """Checks the signature over the raw bytes, in constant time. `headers` has lower-case names.
+
+        Raises:
+            InvalidSignature: Not signed, wrongly signed, or signed too long ago.
+            ConfigurationError: No secret is configured: nothing can be trusted.
+        """
+
+    def parse(self, body: bytes, now: datetime) -> Delivery:
+        """Reads a verified body. What is unknown is counted, never an error.
+
+        Raises:
+            InvalidPayload: The body is no JSON object.
+        """
