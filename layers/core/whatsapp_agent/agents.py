@@ -138,7 +138,7 @@ class _Reader:
                 raise self._wrong(f"phrases.{key}", f"is not known; known are {', '.join(sorted(names))}")
             if not isinstance(value, str) or not value.strip():
                 raise self._wrong(f"phrases.{key}", "must be a text that is not empty")
-        known = PHRASES.get(language.split("-")[0].lower())
+        known = PHRASES.get(language.split("-", maxsplit=1)[0].lower())
         if known is not None:
             return replace(known, **overrides)
         if missing := sorted(names - overrides.keys()):

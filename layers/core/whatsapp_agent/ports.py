@@ -40,7 +40,8 @@ class TurnQueue(Protocol):
 
     def retry_later(self, receipt_handles: Sequence[str], seconds: int) -> None:
         """Makes received messages visible again after `seconds` (0 to 43,200). Best effort: a handle that
-        is no longer valid is passed over."""
+        is no longer valid is passed over.
+        """
 
 
 class CompactionQueue(Protocol):
@@ -153,7 +154,8 @@ class FactStore(Protocol):
 @dataclass(frozen=True, slots=True)
 class Address:
     """Who a number and a person stand for: the agent of the number (empty: the default agent) and the
-    person's canonical key."""
+    person's canonical key.
+    """
 
     agent: str
     person: str
@@ -194,11 +196,10 @@ class Model(Protocol):
     def reply(self, prompt: Prompt, *, seconds: float) -> ModelReply:
         """Answers the person. `seconds` bounds the whole call, its retries included."""
 
-    def compact(
-        self, prompt: Prompt, fact_keys: Mapping[str, FactKey], *, seconds: float
-    ) -> CompactionAnswer:
+    def compact(self, prompt: Prompt, fact_keys: Mapping[str, FactKey], *, seconds: float) -> CompactionAnswer:
         """Asks once for the new summary and the fact changes, as structured output that can only name
-        keys of `fact_keys` and `note`."""
+        keys of `fact_keys` and `note`.
+        """
 
 
 class Provider(Protocol):
