@@ -25,6 +25,25 @@ from whatsapp_agent.memory.records import (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class QueueRecord:
+    """One record of a queue batch.
+
+    Attributes:
+        message_id: The queue's id, by which a partial batch failure names it.
+        group: Message group: whom the record is about.
+        receive_count: How often the queue has handed it out, this time included.
+        last_attempt: Whether the queue gives it to the dead-letter queue when it fails now.
+    """
+
+    message_id: str
+    receipt_handle: str
+    group: str
+    body: str
+    receive_count: int
+    last_attempt: bool
+
+
 class TurnQueue(Protocol):
     """The inbound FIFO queue: one person is one message group."""
 

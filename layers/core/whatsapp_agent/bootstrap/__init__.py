@@ -1,0 +1,1 @@
+"""Composition roots, one per function: the only readers of the environment."""

@@ -1,0 +1,1 @@
+"""Folds older messages into the summary and the facts."""

@@ -1,0 +1,140 @@
+"""One compaction: read, ask the model once, commit in one transaction, then delete the raw messages."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from whatsapp_agent.clock import Clock
+from whatsapp_agent.errors import ConflictError, ModelAnswerUnusable
+from whatsapp_agent.memory import facts as facts_memory
+from whatsapp_agent.memory import prompt, window
+from whatsapp_agent.memory.records import (
+    AgentProfile,
+    CompactionAnswer,
+    CompactionCommit,
+    CompactionJob,
+    Fact,
+    Message,
+    Summary,
+    split_conversation,
+)
+from whatsapp_agent.ports import ConversationStore, FactStore, Model
+from whatsapp_agent.telemetry import Telemetry
+
+MOST_MESSAGES = 500
+"""Messages that one compaction reads; what is beyond them waits for the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionSettings:
+    """How many of the newest messages stay raw, and the budget that they must fit."""
+
+    keep_messages: int
+    context_chars: int
+    context_messages: int
+    context_tokens: int = 0
+
+
+class Compactor:
+    """Compacts conversations. A job that comes late, or twice, does nothing but finish the deletion."""
+
+    def __init__(
+        self,
+        *,
+        conversations: ConversationStore,
+        facts: FactStore,
+        model: Model,
+        profiles: Mapping[str, AgentProfile],
+        settings: CompactionSettings,
+        telemetry: Telemetry,
+        now: Clock,
+    ) -> None:
+        self._conversations = conversations
+        self._facts = facts
+        self._model = model
+        self._profiles = profiles
+        self._settings = settings
+        self._telemetry = telemetry
+        self._now = now
+
+    def compact(self, job: CompactionJob, *, seconds: float) -> bool:
+        """Compacts the conversation of `job`; returns whether a new summary was written.
+
+        Args:
+            job: What is to be compacted, and where its summary stood when that was found due.
+            seconds: How long the model may take.
+
+        Raises:
+            TransientError: Nothing was lost; the job is to be handed out again.
+            ModelRefused, ContextTooLong: Nothing was lost; trying again will not help.
+        """
+        summary = self._conversations.summary(job.conversation)
+        profile = self._profiles.get(split_conversation(job.conversation)[0])
+        if summary.through_seq != job.through_seq or profile is None:
+            self._telemetry.count("CompactionSkipped")
+            self._conversations.delete_messages(job.conversation, summary.through_seq)
+            return False
+        pending = self._conversations.messages_after(job.conversation, summary.through_seq, MOST_MESSAGES)
+        old = window.compactable(pending, self._settings.keep_messages, self._budget(pending))
+        if not old:
+            self._telemetry.count("CompactionSkipped")
+            return False
+        facts = self._facts.facts(job.conversation)
+        answer = self._ask(profile, facts, summary, old, seconds)
+        commit = self._commit(profile, facts, summary, old, answer)
+        try:
+            self._conversations.commit_compaction(commit)
+        except ConflictError as error:
+            self._telemetry.info("compaction_overtaken", error=type(error).__name__)
+            self._telemetry.count("CompactionSkipped")
+            return False
+        self._conversations.delete_messages(job.conversation, commit.newest_seq)
+        self._telemetry.count("Compaction")
+        return True
+
+    def _budget(self, pending: list[Message]) -> window.Budget:
+        settings = self._settings
+        return window.budget_for(
+            settings.context_chars, settings.context_messages, settings.context_tokens, pending
+        )
+
+    def _ask(
+        self,
+        profile: AgentProfile,
+        facts: list[Fact],
+        summary: Summary,
+        messages: list[Message],
+        seconds: float,
+    ) -> CompactionAnswer:
+        asked = prompt.compaction_prompt(profile, facts, summary, messages, self._now())
+        answer = self._model.compact(asked, profile.fact_keys, seconds=seconds)
+        self._telemetry.count("CompactionInputTokens", answer.usage.input_tokens)
+        self._telemetry.count("CompactionOutputTokens", answer.usage.output_tokens)
+        if not answer.summary.strip():
+            raise ModelAnswerUnusable("the memory model wrote an empty summary: the old one is kept")
+        return answer
+
+    def _commit(
+        self,
+        profile: AgentProfile,
+        facts: list[Fact],
+        summary: Summary,
+        messages: list[Message],
+        answer: CompactionAnswer,
+    ) -> CompactionCommit:
+        now = self._now()
+        verdict = facts_memory.judge(answer.changes, facts, profile, summary.conversation, messages, now)
+        for reason, count in verdict.refused.items():
+            self._telemetry.count("FactRefused", count, reason=reason)
+        newest_seq = messages[-1].seq
+        return CompactionCommit(
+            summary=replace(
+                summary,
+                text=answer.summary.strip(),
+                through_seq=newest_seq,
+                version=summary.version + 1,
+                updated_at=now,
+            ),
+            expected_version=summary.version,
+            newest_seq=newest_seq,
+            updates=verdict.updates,
+        )

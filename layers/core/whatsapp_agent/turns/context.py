@@ -1,0 +1,87 @@
+"""What is known about a conversation at the start of a turn, read in one round trip's time."""
+
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from whatsapp_agent.memory.records import Fact, Message, Summary
+from whatsapp_agent.ports import ConversationStore, Directory, FactStore
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A conversation as it stands.
+
+    Attributes:
+        messages: The newest messages that the summary does not stand for, oldest first.
+        last_seq: Place of the newest message; the next one goes to `last_seq + 1`.
+        erased_at: When everything before was erased; events that arrived earlier are dropped.
+    """
+
+    conversation: str
+    summary: Summary
+    facts: tuple[Fact, ...]
+    messages: tuple[Message, ...]
+    last_seq: int
+    erased_at: datetime | None = None
+
+    def with_message(self, message: Message) -> "Context":
+        """The context after `message` was written down."""
+        return replace(self, messages=(*self.messages, message), last_seq=message.seq)
+
+    def answered(self, seq: int) -> bool:
+        """Whether a reply after place `seq` exists, or the summary already stands for that place."""
+        return seq <= self.summary.through_seq or any(
+            message.seq > seq and message.role != "user" for message in self.messages
+        )
+
+
+class ContextReader:
+    """Reads contexts; the four reads run side by side.
+
+    Args:
+        limit: Most messages to read: as many as the prompt can hold.
+    """
+
+    def __init__(
+        self,
+        conversations: ConversationStore,
+        facts: FactStore,
+        directory: Directory,
+        executor: Executor,
+        limit: int,
+    ) -> None:
+        self._conversations = conversations
+        self._facts = facts
+        self._directory = directory
+        self._executor = executor
+        self._limit = limit
+
+    def read(self, conversation: str) -> Context:
+        """The conversation as it stands, strongly consistent.
+
+        Messages and summary are read side by side, so a compaction may move between the two: it shows as
+        a gap between the summary and the oldest message, and one more read closes it. A gap that stays
+        comes from messages that left by retention.
+        """
+        context, gap = self._read(conversation)
+        return self._read(conversation)[0] if gap else context
+
+    def _read(self, conversation: str) -> tuple[Context, bool]:
+        submit = self._executor.submit
+        messages_read = submit(self._conversations.newest_messages, conversation, self._limit)
+        summary_read = submit(self._conversations.summary, conversation)
+        facts_read = submit(self._facts.facts, conversation)
+        erased_read = submit(self._directory.erased_at, conversation)
+        newest, summary = messages_read.result(), summary_read.result()
+        pending = tuple(message for message in newest if message.seq > summary.through_seq)
+        context = Context(
+            conversation=conversation,
+            summary=summary,
+            facts=tuple(facts_read.result()),
+            messages=pending,
+            last_seq=max(newest[-1].seq if newest else 0, summary.through_seq),
+            erased_at=erased_read.result(),
+        )
+        gap = len(newest) < self._limit and bool(newest) and newest[0].seq > summary.through_seq + 1
+        return context, gap

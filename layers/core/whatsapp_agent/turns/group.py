@@ -1,0 +1,92 @@
+"""Everything that is waiting for one person, in the order in which it was queued."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from whatsapp_agent.errors import AgentError, InvalidPayload
+from whatsapp_agent.events import InboundMessage, decode
+from whatsapp_agent.memory.records import AgentProfile, conversation_key
+from whatsapp_agent.ports import QueueRecord
+from whatsapp_agent.telemetry import Telemetry
+from whatsapp_agent.turns.agents import AgentFinder
+from whatsapp_agent.turns.control import ControlEvents
+from whatsapp_agent.turns.deadline import Deadline
+from whatsapp_agent.turns.received import Failure, Received, ReceivedMessage
+from whatsapp_agent.turns.turn import TurnTaker
+
+
+@dataclass(frozen=True, slots=True)
+class _Share:
+    conversation: str
+    profile: AgentProfile
+    messages: list[ReceivedMessage]
+
+
+class Group:
+    """Handles one message group's records: runs of messages as turns, everything else one by one."""
+
+    def __init__(
+        self, turns: TurnTaker, control: ControlEvents, agents: AgentFinder, telemetry: Telemetry
+    ) -> None:
+        self._turns = turns
+        self._control = control
+        self._agents = agents
+        self._telemetry = telemetry
+
+    def handle(self, records: Sequence[QueueRecord], deadline: Deadline) -> list[Failure]:
+        """Returns the records that must be handed out again.
+
+        What failed and may succeed later holds up what is behind it; what failed for the last time, or can
+        never be read, does not: it goes to the dead-letter queue alone.
+        """
+        failures: list[Failure] = []
+        waiting = self._decode(records, failures)
+        while waiting:
+            run = _leading_messages(waiting)
+            failed = self._take(run, deadline) if run else self._control.handle(waiting[0])
+            waiting = waiting[len(run) or 1 :]
+            failures.extend(failed)
+            if any(not failure.record.last_attempt for failure in failed):
+                failures.extend(Failure(received.record) for received in waiting)
+                break
+        return failures
+
+    def _decode(self, records: Sequence[QueueRecord], failures: list[Failure]) -> list[Received]:
+        received = []
+        for record in records:
+            try:
+                received.append(Received(record, decode(record.body)))
+            except InvalidPayload:
+                self._telemetry.count("UnreadableRecord")
+                self._telemetry.error("record_unreadable")
+                failures.append(Failure(record))
+        return received
+
+    def _take(self, run: list[ReceivedMessage], deadline: Deadline) -> list[Failure]:
+        """One turn per conversation: a person may have written to two agents at once."""
+        failures: list[Failure] = []
+        try:
+            for share in self._by_conversation(run):
+                failures.extend(self._turns.take(share.conversation, share.profile, share.messages, deadline))
+        except AgentError as error:
+            self._telemetry.warning("turn_failed", error=type(error).__name__)
+            retry_after = getattr(error, "retry_after", None)
+            return [Failure(received.record, retry_after) for received in run]
+        return failures
+
+    def _by_conversation(self, run: list[ReceivedMessage]) -> list[_Share]:
+        shares: dict[str, _Share] = {}
+        for received in run:
+            profile, person = self._agents.find(received.event.number, received.event.person)
+            key = conversation_key(profile.agent_id, person)
+            shares.setdefault(key, _Share(key, profile, [])).messages.append(received)
+        return list(shares.values())
+
+
+def _leading_messages(waiting: Sequence[Received]) -> list[ReceivedMessage]:
+    run = []
+    for received in waiting:
+        if not isinstance(received.event, InboundMessage):
+            break
+        run.append(ReceivedMessage(received.record, received.event))
+    return run
