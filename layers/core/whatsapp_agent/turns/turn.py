@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
-from whatsapp_agent.errors import AgentError, ConflictError, ModelRefused, TransientError
+from whatsapp_agent.errors import AgentError, ModelRefused, PermanentError, TransientError
 from whatsapp_agent.ledger import Turn
 from whatsapp_agent.memory import consent, window
 from whatsapp_agent.memory.records import AgentProfile, CompactionJob
@@ -104,15 +104,13 @@ class TurnTaker:
         for place, received in enumerate(arrived):
             try:
                 result = self._parts.claimer.claim(context, received.event)
-            except (TransientError, ConflictError) as error:
-                self._parts.telemetry.warning("claim_failed", error=type(error).__name__)
+            except Exception as error:  # noqa: BLE001 - whatever it was, the message goes back to the queue
+                self._parts.telemetry.error("claim_failed", error=type(error).__name__)
                 failures.append(Failure(received.record, getattr(error, "retry_after", None)))
-                if not received.record.last_attempt:
+                hopeless = isinstance(error, PermanentError) or received.record.last_attempt
+                if not hopeless:
                     failures.extend(Failure(later.record) for later in arrived[place + 1 :])
                     break
-            except Exception as error:  # noqa: BLE001 - one unclaimable message must not hold up the person
-                self._parts.telemetry.error("message_cannot_be_claimed", error=type(error).__name__)
-                failures.append(Failure(received.record))
             else:
                 context = result.context
                 claimed.append(_Waiting(received, result.turn))
