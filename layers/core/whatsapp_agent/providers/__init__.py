@@ -1,0 +1,1 @@
+"""Adapters to WhatsApp providers: `webhook` reads what they deliver, `api` sends."""

@@ -1,0 +1,1 @@
+"""whasp: rents WhatsApp numbers to agents."""

@@ -1,0 +1,1 @@
+"""The two FIFO queues on Amazon SQS."""
