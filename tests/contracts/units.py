@@ -1,10 +1,10 @@
 """Counts what calls cost in DynamoDB's units.
 
-Write units are those that the emulator returns. Its read units do not look at sizes, and moto counts neither:
-reads are counted here by DynamoDB's published rules. Sizes: names and texts as UTF-8, a number one byte per two
-digits and one more, a list or map three bytes and one per element. A read costs one unit per begun 4 kB (a query
-of all its items together, a batch of each item alone, an absent one like a small one), half if it is eventually
-consistent.
+Write units are those that the emulator returns. Its read units do not look at sizes, and moto counts neither,
+so reads are counted here by DynamoDB's published rules: names and texts as UTF-8, a number one byte per two
+digits and one more, a list or map three bytes and one per element; one unit per begun 4 kB, for a query of all
+its items together, for a batch of each item alone (an absent one like a small one); half if the read is
+eventually consistent.
 """
 
 import math

@@ -289,6 +289,17 @@ def test_a_closed_window_ends_the_turn_as_undelivered() -> None:
     assert world.queue.fifo.dead == []
 
 
+def test_a_person_who_opted_out_at_the_provider_is_left_alone_without_an_alarm() -> None:
+    with ScriptedModel() as model:
+        world = World(model)
+        world.provider.opt_out(PERSON)
+        world.say("evt_1", "STOP")
+        world.run()
+    assert states(world, "evt_1") == ["suppressed"]
+    assert world.telemetry.counted("ProviderRefused") == 0
+    assert world.conversations.summary(CONVERSATION).opted_out_at is not None
+
+
 def test_a_wrong_provider_key_keeps_the_reply_for_after_the_fix() -> None:
     with ScriptedModel(["hello"]) as model:
         world = World(model)

@@ -136,5 +136,6 @@ class Compactor:
             ),
             expected_version=summary.version,
             newest_seq=newest_seq,
+            newest_event_id=messages[-1].event_id,
             updates=verdict.updates,
         )

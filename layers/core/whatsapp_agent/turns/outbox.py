@@ -68,13 +68,16 @@ class Outbox:
         self._telemetry.count("Apologised")
 
     def _refused(self, turn: Turn, error: SendRejected) -> Turn:
-        self._telemetry.count("ProviderRefused", reason=error.code)
-        self._telemetry.error("reply_refused_by_provider", code=error.code)
-        if error.code in OURS_TO_FIX:
-            raise error
         if isinstance(error, RecipientOptedOut):
+            # The person's wish, and nothing for an operator to look at.
+            self._telemetry.count("RecipientOptedOut")
             summary = self._conversations.summary(turn.conversation)
             self._conversations.set_state(
                 turn.conversation, opted_out_at=self._now(), paused_until=summary.paused_until
             )
+            return self._ledger.close(turn, "suppressed", error.code)
+        self._telemetry.count("ProviderRefused", reason=error.code)
+        self._telemetry.error("reply_refused_by_provider", code=error.code)
+        if error.code in OURS_TO_FIX:
+            raise error
         return self._ledger.close(turn, "undelivered", error.code)

@@ -1,0 +1,1 @@
+"""The adapter of the language model: the only place that knows OpenAI's Responses API."""

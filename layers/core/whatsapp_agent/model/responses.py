@@ -1,0 +1,198 @@
+"""The language model behind OpenAI's Responses API."""
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import httpx2
+import openai
+
+from whatsapp_agent.errors import ConfigurationError, ModelAnswerUnusable, ModelUnavailable
+from whatsapp_agent.memory.records import CompactionAnswer, FactKey, ModelReply, Prompt, Usage
+from whatsapp_agent.model.answer import Answer, read_answer
+from whatsapp_agent.model.errors import translate
+from whatsapp_agent.model.request import cache_key, input_items, lower_effort, takes_marks
+from whatsapp_agent.model.schema import compaction_schema, read_compaction
+from whatsapp_agent.model.text import is_blank, repaired, whole_sentences
+
+OPENAI_URL = "https://api.openai.com/v1"
+
+_CONNECT_SECONDS = 5.0
+_MORE_ROOM = 4
+"""How many times the output budget grows for the one try with more room."""
+_WORTH_A_TRY = 2.0
+"""Seconds that must be left for that try; fewer would only pay for an answer that nobody waits for."""
+_LARGEST_BODY = 8 * 1024 * 1024
+"""Bytes. 128,000 output tokens, the most that a model writes, are about a twelfth of it."""
+
+
+class OpenAIModel:
+    """Implements `ports.Model`. Safe to share between threads.
+
+    The client's own retries are off: it would wait inside the invocation, while the queue retries a record
+    after seconds and holds nobody else up. There is one retry, for an answer that ran out of room.
+
+    Attributes of the call that are settled here: `store` is false, no tools are offered.
+    """
+
+    def __init__(
+        self,
+        api_key: str,
+        model: str,
+        *,
+        base_url: str = "",
+        max_output_tokens: int = 2000,
+        effort: str | None = "low",
+        cache_prefix: str = "",
+        marks: bool | None = None,
+    ) -> None:
+        """Connects to nothing yet.
+
+        Args:
+            api_key: Sent to `base_url` only.
+            model: The service's name of the model, for example `gpt-6-luna`.
+            base_url: Of a service with the same API; empty for OpenAI's own.
+            max_output_tokens: Reasoning included. 2,000 are about three WhatsApp messages of 2,000 characters.
+            effort: `none`, `low`, `medium`, `high`, `xhigh` or `max`; None for models that do not reason.
+            cache_prefix: Start of the prompt cache key, for example the agent's id; never something about a
+                person. Empty sends no key.
+            marks: Whether to set prompt cache marks; None goes by the model's name, see `model.request`.
+
+        Raises:
+            ConfigurationError: The key or the model's name is missing or holds what no header can carry.
+        """
+        if not api_key or not api_key.isascii() or not api_key.isprintable() or " " in api_key:
+            raise ConfigurationError("the OpenAI API key is missing, or holds blanks or non-ASCII characters")
+        if not model:
+            raise ConfigurationError("no model is named")
+        self._client = openai.OpenAI(api_key=api_key, base_url=base_url or OPENAI_URL, max_retries=0)
+        self._model = model
+        self._budget = max_output_tokens
+        self._effort = effort
+        self._cache_prefix = cache_prefix
+        self._marks = takes_marks(model) if marks is None else marks
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._client.close()
+
+    def reply(self, prompt: Prompt, *, seconds: float) -> ModelReply:
+        """Answers the person, see `ports.Model`.
+
+        An answer that the service broke off for length is cut after its last whole sentence. A refusal is
+        an answer too: the person hears the model's own words.
+        """
+        body = self._body(prompt)
+        if self._cache_prefix:
+            body["prompt_cache_key"] = cache_key(self._cache_prefix, prompt.items)
+        answer = self._ask(body, time.monotonic() + seconds, needs_all=False)
+        if not is_blank(answer.refusal):
+            return ModelReply(answer.refusal.strip(), answer.usage, refused=True)
+        text = whole_sentences(answer.text) if answer.cut_by else answer.text.strip()
+        return ModelReply(text, answer.usage)
+
+    def compact(self, prompt: Prompt, fact_keys: Mapping[str, FactKey], *, seconds: float) -> CompactionAnswer:
+        """Asks for the new summary and the fact changes, see `ports.Model`."""
+        body = self._body(prompt)
+        body["text"] = {
+            "format": {
+                "type": "json_schema",
+                "name": "compaction",
+                "strict": True,
+                "schema": compaction_schema(fact_keys),
+            }
+        }
+        answer = self._ask(body, time.monotonic() + seconds, needs_all=True)
+        if not is_blank(answer.refusal):
+            raise ModelAnswerUnusable("the model refused to write the summary")
+        summary, changes = read_compaction(answer.text, fact_keys)
+        return CompactionAnswer(summary, changes, answer.usage)
+
+    def _body(self, prompt: Prompt) -> dict[str, Any]:
+        body: dict[str, Any] = {
+            "model": self._model,
+            "instructions": repaired(prompt.instructions),
+            "input": input_items(prompt.items, marks=self._marks),
+            "store": False,
+        }
+        if self._marks:
+            # Explicit: nothing is written to the cache but what is marked. A compaction's prompt has no
+            # marks, is seen once, and so pays for no write.
+            body["prompt_cache_options"] = {"mode": "explicit"}
+        return body
+
+    def _ask(self, body: dict[str, Any], deadline: float, *, needs_all: bool) -> Answer:
+        """One call, and one more with more room and less thinking where the first ran out of room: before it
+        had said anything, or, with `needs_all`, before it had said everything.
+        """
+        answer = self._call(body, self._budget, self._effort, deadline)
+        spent = answer.usage
+        if _out_of_room(answer, needs_all) and deadline - time.monotonic() >= _WORTH_A_TRY:
+            effort = lower_effort(self._effort, none_allowed=self._marks)
+            answer = self._call(body, self._budget * _MORE_ROOM, effort, deadline)
+            spent = _sum(spent, answer.usage)
+        if _out_of_room(answer, needs_all):
+            raise ModelAnswerUnusable("the model ran out of room before it had answered")
+        if answer.cut_by and answer.cut_by != "max_output_tokens":
+            raise ModelAnswerUnusable(f"the model's answer was stopped ({answer.cut_by})")
+        if answer.blank:
+            raise ModelAnswerUnusable("the model answered with nothing")
+        return Answer(answer.text, answer.refusal, answer.cut_by, spent)
+
+    def _call(self, body: dict[str, Any], budget: int, effort: str | None, deadline: float) -> Answer:
+        body = {**body, "max_output_tokens": budget}
+        if effort is not None:
+            body["reasoning"] = {"effort": effort}
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise ModelUnavailable("no time was left to ask the model")
+        timeout = openai.Timeout(left, connect=min(left, _CONNECT_SECONDS))
+        with (
+            _translated(),
+            self._client.responses.with_streaming_response.create(**body, timeout=timeout) as response,
+        ):
+            raw = _read(response.iter_bytes(), deadline)
+        try:
+            return read_answer(json.loads(raw))
+        except (ValueError, RecursionError):
+            raise ModelUnavailable("the model's service sent an answer that cannot be read") from None
+
+
+def _read(pieces: Iterator[bytes], deadline: float) -> bytes:
+    """The whole body. The client's timeout starts anew with every piece received, and some services send
+    blanks to keep a connection open; so the deadline is checked here as well.
+    """
+    body = bytearray()
+    for piece in pieces:
+        body += piece
+        if time.monotonic() > deadline:
+            raise ModelUnavailable("the model did not answer in the time that was left")
+        if len(body) > _LARGEST_BODY:
+            raise ModelUnavailable("the model's service sent more than an answer can be")
+    return bytes(body)
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError) as error:
+        translation = translate(error)
+        if translation is None:
+            raise
+        # Not chained: see the docstring of `model.errors`.
+        raise translation from None
+
+
+def _out_of_room(answer: Answer, needs_all: bool) -> bool:
+    return answer.cut_by == "max_output_tokens" and (needs_all or answer.blank)
+
+
+def _sum(one: Usage, other: Usage) -> Usage:
+    return Usage(
+        one.input_tokens + other.input_tokens,
+        one.cached_tokens + other.cached_tokens,
+        one.output_tokens + other.output_tokens,
+    )
