@@ -4,7 +4,7 @@ Providers' payloads become these events at the edge; nothing behind the edge kno
 """
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any, ClassVar
 
@@ -39,6 +39,7 @@ class InboundMessage:
         text: What was said, or a readable description of what was sent; may be empty.
         target_id: For a reaction, an edit or a deletion: the message that it is about.
         reply_to: The message that the person quotes.
+        alias: Another key of the same person that came with the message: a user id beside a phone number.
     """
 
     kind_name: ClassVar[str] = "message"
@@ -56,6 +57,7 @@ class InboundMessage:
     reply_to: str = ""
     contact_name: str = ""
     label: str = ""
+    alias: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,13 +147,15 @@ def group_of(event: Event) -> str:
 
 def encode(event: Event) -> str:
     """The event as compact JSON: `{"v": 1, "event": "message", …}`."""
-    fields = {
+    # Only what `decode` puts back by itself is left out: a field's own default.
+    defaults = {field.name: field.default for field in fields(event)}
+    values = {
         name: to_iso(value) if name in _MOMENTS else value
         for name, value in asdict(event).items()
-        if value not in ("", None)
+        if value != defaults[name]
     }
     return json.dumps(
-        {"v": SCHEMA_VERSION, "event": event.kind_name, **fields}, ensure_ascii=False, separators=(",", ":")
+        {"v": SCHEMA_VERSION, "event": event.kind_name, **values}, ensure_ascii=False, separators=(",", ":")
     )
 
 
@@ -162,8 +166,8 @@ def decode(body: str) -> Event:
         InvalidPayload: The text is no event, or one of a newer schema than this code knows.
     """
     try:
-        fields = json.loads(body)
-        version, name = fields.pop("v"), fields.pop("event")
+        values = json.loads(body)
+        version, name = values.pop("v"), values.pop("event")
         cls = _CLASSES[name]
     except (ValueError, KeyError, AttributeError, TypeError) as error:
         raise InvalidPayload("the queued text is no event of this application") from error
@@ -172,15 +176,18 @@ def decode(body: str) -> Event:
             f"the queued event has schema version {version!r}, this code reads {SCHEMA_VERSION}: "
             "deploy the newer version, then redrive"
         )
-    known = {name: value for name, value in fields.items() if name in cls.__dataclass_fields__}
+    known = _known(cls, values)
     try:
         for moment in _MOMENTS & known.keys():
             known[moment] = from_iso(known[moment])
         if isinstance(known.get("media"), dict):
-            known["media"] = Media(**known["media"])
-        if cls is InboundMessage:
-            known.setdefault("text", "")
+            known["media"] = Media(**_known(Media, known["media"]))
         event: Event = cls(**known)
     except (TypeError, ValueError) as error:
         raise InvalidPayload(f"the queued {name} event lacks a field or holds a wrong one") from error
     return event
+
+
+def _known(cls: type[Any], values: dict[str, Any]) -> dict[str, Any]:
+    names = {field.name for field in fields(cls)}
+    return {name: value for name, value in values.items() if name in names}

@@ -9,6 +9,10 @@ import unicodedata
 
 _SEPARATORS = re.compile(r"[\s().\-\u2010-\u2015]+")
 _SCHEMES = ("whatsapp:", "tel:")
+_PHONE_SERVERS = ("", "s.whatsapp.net", "c.us")
+"""What may follow an `@`. Another suffix (`lid`, `g.us`) says that the digits before it are no phone number,
+and they could be somebody else's.
+"""
 _USER_ID = re.compile(r"[A-Z]{2}\.[A-Za-z0-9]{1,128}")
 
 
@@ -28,7 +32,10 @@ def canonical(address: str) -> str:
     for scheme in _SCHEMES:
         if text.lower().startswith(scheme):
             text = text[len(scheme) :]
-    text = _SEPARATORS.sub("", text.partition("@")[0])
+    text, _, server = text.partition("@")
+    if server.lower() not in _PHONE_SERVERS:
+        raise ValueError("neither a phone number nor a user id")
+    text = _SEPARATORS.sub("", text)
     digits = text.removeprefix("+")
     if not digits or not all(c.isdecimal() for c in digits):
         raise ValueError("neither a phone number nor a user id")

@@ -38,7 +38,7 @@ def build(environment: Mapping[str, str] | None = None) -> IngestFunction:
     """
     environment = os.environ if environment is None else environment
     settings = IngestSettings.from_env(environment)
-    telemetry = PowertoolsTelemetry(environment.get("POWERTOOLS_SERVICE_NAME", "whatsapp-agent"))
+    telemetry = PowertoolsTelemetry("ingest")
 
     def webhook(secrets: Mapping[str, str]) -> Webhook:
         if settings.provider == "meta":

@@ -179,12 +179,15 @@ class CompactionCommit:
     Attributes:
         summary: The new summary; its version is `expected_version` + 1.
         newest_seq: Newest compacted message, which must still exist when the commit happens.
+        newest_event_id: The event of that message. With it the message must also be the same one: after an
+            erasure, another message may stand at the place. Not checked where empty.
     """
 
     summary: Summary
     expected_version: int
     newest_seq: int
     updates: tuple[FactUpdate, ...] = ()
+    newest_event_id: str = ""
 
 
 PromptKind = Literal["facts", "summary", "message", "notes", "new"]
@@ -232,7 +235,10 @@ class CompactionAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
-    """The fixed sentences of an agent, in its own language."""
+    """The fixed sentences of an agent, in its own language.
+
+    `{days}`, `{number}`, `{now}` and `{date}` are replaced where their phrase has them.
+    """
 
     memory_label: str
     facts_label: str
@@ -245,6 +251,8 @@ class Phrases:
     unavailable: str
     opted_out: str
     erased: str
+    now: str = "{now}"
+    since: str = "since {date}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from whatsapp_agent.memory.records import AgentProfile
+from whatsapp_agent.phones import canonical
 from whatsapp_agent.ports import Directory
 
 
@@ -21,5 +22,13 @@ class AgentFinder:
         An agent that the directory names but that is no longer deployed gives way to the default one.
         """
         address = self._directory.resolve(number, person)
-        profile = self._by_number.get(number) or self._profiles.get(address.agent)
+        profile = self._by_number.get(_canonical(number)) or self._profiles.get(address.agent)
         return profile or self._profiles[self._default], address.person
+
+
+def _canonical(number: str) -> str:
+    # Meta names a business number by an id of digits; the agents' files write it as any other number.
+    try:
+        return canonical(number)
+    except ValueError:
+        return number

@@ -1,0 +1,56 @@
+# How `sam build` makes the layers (BuildMethod: makefile), on any host and without Docker: pip fetches wheels
+# for the architecture and the Python of Lambda, whatever the Python that runs it.
+#
+#   MACHINE       aarch64 or x86_64; set by the Makefile that includes this file (see ../README.md)
+#   ARTIFACTS_DIR where the layer is to lie; set by SAM, which runs us in a copy of the layer's folder
+#   LOCAL_BUILD   "native" takes wheels for the Python that runs pip instead: for the local emulator,
+#                 which runs handlers on that Python
+#   PYTHON        the Python that runs pip, for example that of the emulator's environment
+
+layers := $(abspath $(dir $(lastword $(MAKEFILE_LIST)))..)
+include $(layers)/build/python.mk
+
+PYTHON_VERSION := 3.13
+# Lambda's Python 3.13 runs on Amazon Linux 2023 (glibc 2.34), so both generations of manylinux do.
+TARGET := --platform manylinux2014_$(MACHINE) --platform manylinux_2_28_$(MACHINE) \
+  --implementation cp --python-version $(PYTHON_VERSION)
+ifeq ($(LOCAL_BUILD),native)
+TARGET :=
+endif
+
+fail = { echo "$(1)" >&2; exit 1; }
+
+# Every line of these runs in a shell of its own: the make of macOS knows no .ONESHELL.
+define need_python
+[ -n "$(PYTHON)" ] || $(call fail,a Python >= 3.11 is needed to build the layers and none was found on the PATH)
+endef
+
+define install
+$(need_python)
+$(PYTHON) -m pip --version >/dev/null 2>&1 || $(call fail,$(PYTHON) has no pip$(comma) which builds the layers: run make build$(comma) or install pip)
+mkdir -p "$(ARTIFACTS_DIR)/python"
+PIP_USER=0 PIP_REQUIRE_VIRTUALENV=0 $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-input --no-warn-script-location \
+  --root-user-action ignore --no-compile --no-deps --only-binary=:all: --require-hashes $(TARGET) \
+  --requirement requirements.txt --target "$(ARTIFACTS_DIR)/python" >&2 \
+  || $(call fail,the packages of this layer could not be fetched (the reason is above): is the package index reachable?)
+rm -rf "$(ARTIFACTS_DIR)/python/bin"
+endef
+
+comma := ,
+
+.PHONY: build-CoreLayer build-ModelSdkLayer build-AgentsLayer
+
+build-CoreLayer:
+	@$(install)
+	@cp -R whatsapp_agent "$(ARTIFACTS_DIR)/python/"
+	@find "$(ARTIFACTS_DIR)/python" -name __pycache__ -type d -prune -exec rm -rf {} +
+
+build-ModelSdkLayer:
+	@$(install)
+
+# Agents are read where they lie first, so that a mistake is an error here and not at the first message.
+build-AgentsLayer:
+	@$(need_python)
+	@PYTHONPATH="$(layers)/core" PYTHONDONTWRITEBYTECODE=1 $(PYTHON) "$(layers)/build/check_agents.py" .
+	@mkdir -p "$(ARTIFACTS_DIR)/python/agent_profiles"
+	@for agent in */agent.toml; do cp -R "$$(dirname "$$agent")" "$(ARTIFACTS_DIR)/python/agent_profiles/" || exit 1; done

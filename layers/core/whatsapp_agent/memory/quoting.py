@@ -1,0 +1,37 @@
+"""The one place that cleans and quotes remembered text before a model sees it.
+
+Remembered text is data. Quoted here it is one line inside double quotes: whatever a person has said, it can
+neither end its line nor its quotes, and it holds no characters that a reader of the prompt would not see.
+"""
+
+import json
+import unicodedata
+
+_SPACES = frozenset({"Zs", "Zl", "Zp", "Cc"})
+_UNSEEN = frozenset({"Cf", "Cs", "Co"})
+# Letters and marks that are drawn as nothing, though Unicode does not class them as format characters:
+# grapheme joiner, Hangul and Khmer fillers, the empty Braille pattern.
+_BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+
+
+def _is_unseen(char: str) -> bool:
+    # The supplementary variation selectors can carry a hidden byte each.
+    return unicodedata.category(char) in _UNSEEN or char in _BLANK or "\U000e0100" <= char <= "\U000e01ef"
+
+
+def clean(text: str) -> str:
+    """The text on one line: control characters and line ends become spaces, runs of space become one, and
+    bidirectional, zero-width and other unseen characters go.
+    """
+    kept = (" " if unicodedata.category(c) in _SPACES else c for c in text if not _is_unseen(c))
+    return " ".join("".join(kept).split())
+
+
+def quoted(text: str) -> str:
+    """The cleaned text as a JSON string: one line in double quotes, which `json.loads` reads back."""
+    return json.dumps(clean(text), ensure_ascii=False)
+
+
+def sendable(text: str) -> str:
+    """The text as it is but for lone surrogates, which no request body can carry."""
+    return text.encode("utf-8", "ignore").decode("utf-8")

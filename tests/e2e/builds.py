@@ -1,0 +1,51 @@
+"""Builds for AWS, as `make build` makes them, kept for the session."""
+
+import json
+import os
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tools.local.checks import find_tools
+from tools.local.processes import run
+from tools.local.state import ROOT
+from tools.local.template import load_template
+
+BUILDS = ROOT / ".local" / "e2e"
+MACHINES = {"arm64": 183, "x86_64": 62}
+"""`e_machine` of an ELF file: EM_AARCH64 and EM_X86_64."""
+
+
+@cache
+def build(architecture: str) -> Path:
+    """Runs `sam build` for the architecture; returns the folder with the built template."""
+    folder = BUILDS / f"build-{architecture}"
+    env = {name: value for name, value in os.environ.items() if name != "LOCAL_BUILD"}
+    command = [find_tools(ROOT).sam, "build", "--template", "template.yaml", "--build-dir", folder]
+    command += ["--parameter-overrides", f"Architecture={architecture}"]
+    run("sam build", command, env, ROOT, BUILDS / "logs" / f"build-{architecture}.log", 900)
+    return folder
+
+
+def built_template(architecture: str) -> dict[str, Any]:
+    """The template that `sam build` wrote."""
+    return load_template(build(architecture) / "template.yaml")
+
+
+def functions(template: dict[str, Any]) -> set[str]:
+    """The logical ids of the functions."""
+    return {
+        name
+        for name, resource in template["Resources"].items()
+        if resource["Type"] == "AWS::Serverless::Function"
+    }
+
+
+def with_endpoint(architecture: str, endpoint: str) -> Path:
+    """The built template with one more variable: `sam local` passes on only those that a template declares."""
+    template = built_template(architecture)
+    variables = template["Globals"]["Function"].setdefault("Environment", {}).setdefault("Variables", {})
+    variables["AWS_ENDPOINT_URL"] = endpoint
+    path = build(architecture) / "with-endpoint.json"
+    path.write_text(json.dumps(template), encoding="utf-8")
+    return path

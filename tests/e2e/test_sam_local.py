@@ -1,0 +1,85 @@
+"""`sam local invoke` runs every function with every sample event, in Lambda's own container image."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.builds import BUILDS, built_template, functions, with_endpoint
+from tools.local.checks import find_tools
+from tools.local.clients import client
+from tools.local.environment import tool_env
+from tools.local.sign_event import META_SECRET, META_VERIFY_TOKEN
+from tools.local.state import ROOT
+from tools.local.talk import Talk
+
+pytestmark = pytest.mark.docker
+
+EVENTS = sorted(path.name for path in (ROOT / "events").glob("*.json") if path.name != "env.json")
+FUNCTIONS = {
+    "ingest": "IngestFunction",
+    "reply": "ReplyFunction",
+    "compact": "CompactFunction",
+    "erase": "EraseFunction",
+}
+REFUSED = {"ingest-whasp-forged.json": 401}
+
+
+def function_of(event: str) -> str:
+    return FUNCTIONS[event.partition("-")[0].removesuffix(".json")]
+
+
+@pytest.fixture(scope="module")
+def invoke(talk: Talk):
+    """Invokes a function with a file of events/, wired to the running stack; returns its answer."""
+    template = with_endpoint("x86_64", talk.info.endpoint)
+    variables = BUILDS / "invoke-env.json"
+    deployed = client("lambda", talk.info.endpoint)
+    values: dict[str, dict[str, str]] = {}
+    for name in functions(built_template("x86_64")):
+        found = deployed.get_function_configuration(FunctionName=talk.info.resources[name])
+        values[name] = {**found["Environment"]["Variables"], "AWS_ENDPOINT_URL": talk.info.endpoint}
+    # The sample events were signed long ago.
+    values["IngestFunction"]["WEBHOOK_TOLERANCE_SECONDS"] = "0"
+    meta_secret = json.dumps({"webhook_secret": META_SECRET, "meta_verify_token": META_VERIFY_TOKEN})
+    secrets = client("secretsmanager", talk.info.endpoint)
+    meta = {
+        "PROVIDER": "meta",
+        "WEBHOOK_SECRET_ARN": secrets.create_secret(Name="meta-samples", SecretString=meta_secret)["ARN"],
+    }
+
+    def run(event: str) -> Any:
+        function = function_of(event)
+        changes = meta if "-meta-" in event else {}
+        variables.write_text(json.dumps({**values, function: values[function] | changes}), encoding="utf-8")
+        command: list[str | Path] = [find_tools(ROOT).sam, "local", "invoke", function]
+        command += ["--template", template, "--event", ROOT / "events" / event, "--env-vars", variables]
+        command += ["--parameter-overrides", "Architecture=x86_64", "--docker-network", "host"]
+        command += ["--skip-pull-image", "--region", talk.info.region]
+        env = tool_env(BUILDS, talk.info.endpoint)
+        done = subprocess.run(
+            command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=300, check=False
+        )
+        assert done.returncode == 0, done.stderr[-3000:]
+        assert "Traceback" not in done.stderr
+        return json.loads(done.stdout.strip().splitlines()[-1])
+
+    return run
+
+
+def test_every_function_has_a_sample_event():
+    assert {function_of(event) for event in EVENTS} == functions(built_template("x86_64"))
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_a_sample_event_gives_a_sensible_result(invoke, event):
+    answer = invoke(event)
+    match function_of(event):
+        case "IngestFunction":
+            assert answer["statusCode"] == REFUSED.get(event, 200)
+        case "EraseFunction":
+            assert answer["queued"] is (event == "erase-person.json")
+        case _:
+            assert answer == {"batchItemFailures": []}

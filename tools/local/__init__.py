@@ -1,0 +1,1 @@
+"""The product on a laptop: no AWS account, no OpenAI key, no WhatsApp number."""

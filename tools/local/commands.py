@@ -1,0 +1,143 @@
+"""The commands of `python -m tools.local`."""
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from tools.local import http_json, sign
+from tools.local.chat import chat
+from tools.local.demo import demo
+from tools.local.errors import LocalError
+from tools.local.stack import Options, Stack, start
+from tools.local.state import SHARED, require_running, running
+from tools.local.suite import run_suite
+from tools.local.waiting import Stopped, ending_on_signals, wait_while
+
+DEFAULT_PERSON = "+34600111222"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Runs one command; returns the exit code."""
+    options = _parser().parse_args(arguments)
+    command: Callable[[argparse.Namespace], int] = options.command
+    try:
+        with ending_on_signals():
+            return command(options)
+    except LocalError as error:
+        print(f"{error}", file=sys.stderr)
+        return 1
+    except Stopped:
+        return 143
+    except KeyboardInterrupt:
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tools.local", description="The product on this machine.")
+    commands = parser.add_subparsers(required=True)
+
+    run = commands.add_parser("run", help="start the stack and keep it running until Ctrl-C")
+    run.add_argument("--port", type=int, default=0, help="port of the webhook (default: a free one)")
+    run.add_argument(
+        "--emulator-port", type=int, default=0, help="port of the AWS emulator (default: a free one)"
+    )
+    run.add_argument("--provider", choices=("whasp", "meta"), default="whasp")
+    run.add_argument("--agent", default="companion", help="a folder of layers/agents")
+    run.add_argument("--set", type=_override, action="append", default=[], metavar="Parameter=value")
+    run.add_argument("--state", type=Path, default=SHARED, help="folder for everything that it writes")
+    run.set_defaults(command=_run)
+
+    play = commands.add_parser("demo", help="play a scripted week on a stack of its own, and check it")
+    play.set_defaults(command=lambda _: demo(SHARED / "demo"))
+
+    talk = commands.add_parser("chat", help="talk with the agent in this terminal")
+    talk.add_argument("--as", dest="person", default=DEFAULT_PERSON, help="phone number to write from")
+    talk.add_argument("--state", type=Path, default=SHARED, help="folder of the running stack")
+    talk.set_defaults(command=_chat)
+
+    signed = commands.add_parser("sign", help="print a signed curl command for the running stack, or send it")
+    signed.add_argument("--text", default="hello")
+    signed.add_argument("--person", default=DEFAULT_PERSON)
+    signed.add_argument("--send", action="store_true", help="send it instead of printing it")
+    signed.add_argument("--state", type=Path, default=SHARED, help="folder of the running stack")
+    signed.set_defaults(command=_sign)
+
+    suite = commands.add_parser("e2e", help="run the end-to-end tests; further arguments go to pytest")
+    suite.add_argument("pytest", nargs=argparse.REMAINDER)
+    suite.set_defaults(command=lambda options: run_suite(options.pytest))
+    return parser
+
+
+def _override(text: str) -> tuple[str, str]:
+    match = re.fullmatch(r"([A-Za-z]\w*)=(.*)", text, re.DOTALL)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not Parameter=value")
+    return match[1], match[2]
+
+
+def _run(options: argparse.Namespace) -> int:
+    chosen = Options(
+        state=options.state.absolute(),
+        port=options.port,
+        emulator_port=options.emulator_port,
+        provider=options.provider,
+        agent_id=options.agent,
+        overrides=tuple(options.set),
+    )
+    with start(chosen, _say) as stack:
+        _introduce(stack)
+        if wait_while(lambda: stack.ended_child() is None):
+            return 0
+        ended = stack.ended_child()
+        assert ended is not None
+        raise LocalError(f"{ended.name} has ended unexpectedly (log: {ended.log})")
+
+
+def _introduce(stack: Stack) -> None:
+    info = stack.info
+    body, headers = sign.signed_request(info, DEFAULT_PERSON, "Hello, my name is Maya.")
+    model = f"simulated, {info.model_url}" if info.model_url else "OpenAI (OPENAI_API_KEY is set)"
+    _say(f"""
+The stack is running.
+
+  webhook      {info.webhook_url}
+  AWS emulator {info.endpoint}
+  provider     simulated, {info.provider_url}
+  model        {model}
+  logs         {info.logs}
+
+Talk with the agent in another terminal:
+
+  make chat
+
+or send a signed webhook (good for five minutes; `python -m tools.local sign` prints a new one):
+
+  {sign.curl(info.webhook_url, body, headers)}
+
+Ctrl-C ends everything.""")
+
+
+def _chat(options: argparse.Namespace) -> int:
+    info = running(options.state.absolute())
+    if info is not None:
+        return chat(info, options.person)
+    _say("No local stack is running: starting one for this talk.")
+    with start(Options(state=options.state.absolute()), _say) as stack:
+        return chat(stack.info, options.person)
+
+
+def _sign(options: argparse.Namespace) -> int:
+    info = require_running(options.state.absolute())
+    body, headers = sign.signed_request(info, options.person, options.text)
+    if not options.send:
+        print(sign.curl(info.webhook_url, body, headers))
+        return 0
+    status, answer = http_json.send("POST", info.webhook_url, body, headers)
+    print(status, answer.decode(errors="replace"))
+    return 0 if 200 <= status < 300 else 1
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)

@@ -1,0 +1,35 @@
+"""Runs the end-to-end tests; says aloud what cannot run on this machine."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from tools.local.state import ROOT
+
+
+def run_suite(pytest_options: Sequence[str]) -> int:
+    """Runs pytest on tests/e2e; returns its exit code. Tests marked `docker` run where an engine answers."""
+    command = [sys.executable, "-m", "pytest", "tests/e2e", *pytest_options]
+    if not docker_answers():
+        print(
+            "No Docker engine answers: the tests that run `sam local invoke` are left out (-m 'not docker').",
+            flush=True,
+        )
+        command += ["-m", "not docker"]
+    return subprocess.run(command, cwd=ROOT, check=False, env=dict(os.environ)).returncode
+
+
+def docker_answers() -> bool:
+    """Whether a Docker engine answers on this machine."""
+    docker = shutil.which("docker")
+    if docker is None:
+        return False
+    try:
+        answer = subprocess.run(
+            [docker, "version", "--format", "{{.Server.Version}}"], capture_output=True, timeout=20, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return answer.returncode == 0 and bool(answer.stdout.strip())
