@@ -150,7 +150,9 @@ def test_a_question_about_a_password_gives_nothing_away():
 
 
 @pytest.mark.parametrize(
-    "text", ["password" + ": " * 30_000, "password" + " " * 60_000, "pin is " * 9_000, "1 " * 30_000]
+    "text",
+    ["password" + ": " * 30_000, "password" + " " * 60_000, "pin is " * 9_000, "1 " * 30_000],
+    ids=["colons", "blanks", "words", "digits"],
 )
 def test_a_long_hostile_message_gives_nothing_away_and_ends(text):
     assert secrets_said([text]) == frozenset()

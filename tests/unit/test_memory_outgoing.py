@@ -53,6 +53,7 @@ from whatsapp_agent.memory.outgoing import split, to_whatsapp, utf16_units
         # lines
         ("# Title", "*Title*"),
         ("## **Bold** title ##", "*Bold title*"),
+        ("# C#", "*C#*"),
         ("* item", "- item"),
         ("* **Item**: x\n  * sub", "- *Item*: x\n  - sub"),
         ("+ item", "- item"),

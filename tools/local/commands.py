@@ -20,7 +20,11 @@ DEFAULT_PERSON = "+34600111222"
 
 def main(arguments: Sequence[str]) -> int:
     """Runs one command; returns the exit code."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options, further = parser.parse_known_args(arguments)
+    if further and options.command is not _e2e:
+        parser.error(f"unrecognized arguments: {' '.join(further)}")
+    options.further = further
     command: Callable[[argparse.Namespace], int] = options.command
     try:
         with ending_on_signals():
@@ -65,8 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     signed.set_defaults(command=_sign)
 
     suite = commands.add_parser("e2e", help="run the end-to-end tests; further arguments go to pytest")
-    suite.add_argument("pytest", nargs=argparse.REMAINDER)
-    suite.set_defaults(command=lambda options: run_suite(options.pytest))
+    suite.set_defaults(command=_e2e)
     return parser
 
 
@@ -137,6 +140,10 @@ def _sign(options: argparse.Namespace) -> int:
     status, answer = http_json.send("POST", info.webhook_url, body, headers)
     print(status, answer.decode(errors="replace"))
     return 0 if 200 <= status < 300 else 1
+
+
+def _e2e(options: argparse.Namespace) -> int:
+    return run_suite(options.further)
 
 
 def _say(text: str) -> None:

@@ -27,10 +27,9 @@ def demo(state: Path) -> int:
         play.return_after_weeks()
         play.replaced_number()
         play.erasure()
-    failed = play.failed
-    verdict = f"{failed} expectation(s) FAILED" if failed else "everything went as promised"
-    _say(f"\nDone after {time.monotonic() - began:.0f} s: {verdict}.")
-    return 1 if failed else 0
+        verdict = f"{play.failed} expectation(s) FAILED" if play.failed else "everything went as promised"
+        _say(f"\nDone after {time.monotonic() - began:.0f} s: {verdict}.")
+    return 1 if play.failed else 0
 
 
 class _Play:

@@ -13,7 +13,7 @@ _FENCE_TEXT = "```"
 _RESERVED = re.compile("[\ufdd0-\ufdef]")
 
 _FENCE = re.compile(r"^[ \t]*(?P<mark>`{3,}|~{3,})[ \t]*[^`\n]*$")
-_HEADING = re.compile(r"^[ ]{0,3}#{1,6}[ \t]+(?P<text>.+?)[ \t]*#*[ \t]*$")
+_HEADING = re.compile(r"^[ ]{0,3}#{1,6}[ \t]+(?P<text>.+)$")
 _RULE = re.compile(r"^[ ]{0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$")
 _BULLET = re.compile(r"^(?P<indent>[ \t]*)(?:[*-]|\+(?=[ \t]+[^\W\d]))[ \t]+(?P<box>\[[ xX]\][ \t]+)?")
 _QUOTE = re.compile(r"^[ ]{0,3}>[ \t]?")
@@ -114,13 +114,20 @@ def _line(line: str) -> str:
     if _RULE.match(line):
         return ""
     if match := _HEADING.match(line):
-        return f"*{_plain(match['text'])}*"
+        return _heading(match["text"].rstrip())
     if match := _QUOTE.match(line):
         return "> " + _line(line[match.end() :])
     if match := _BULLET.match(line):
         box = {"": "", "[ ]": "☐ "}.get((match["box"] or "").strip(), "☑ ")
         return f"{match['indent']}- {box}{_inline(line[match.end() :])}"
     return _inline(line)
+
+
+def _heading(text: str) -> str:
+    opened = text.rstrip("#")
+    # `# Title ##` closes its heading, `# C#` does not.
+    title = _plain(opened if opened.endswith((" ", "\t")) else text)
+    return f"*{title}*" if title else ""
 
 
 def _plain(text: str) -> str:

@@ -1,0 +1,103 @@
+"""Runs the deployed handlers in processes that may be killed at any moment.
+
+A process that has imported everything once forks for each invocation: a cold start, in milliseconds. It is
+told what to run by lines of JSON on stdin, and answers with two lines for each: the process id, then what came
+of it. Started by `processes.Handlers`, never imported by it.
+"""
+
+import time
+
+time.sleep = lambda _seconds: None
+"""Back-off is not waited for. Set before anything is imported that keeps a reference to it."""
+
+import gc  # noqa: E402
+import importlib.util  # noqa: E402
+import json  # noqa: E402
+import os  # noqa: E402
+import sys  # noqa: E402
+from pathlib import Path  # noqa: E402
+from typing import Any  # noqa: E402
+
+import boto3  # noqa: E402
+
+FUNCTIONS = Path(__file__).parents[2] / "functions"
+
+
+class Context:
+    """What Lambda passes beside the event."""
+
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+
+    def get_remaining_time_in_millis(self) -> int:
+        return max(0, int((self._end - time.monotonic()) * 1000))
+
+
+def load(function: str) -> Any:
+    """The function's own module, executed anew."""
+    spec = importlib.util.spec_from_file_location(f"{function}_app", FUNCTIONS / function / "app.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def warm_up() -> None:
+    for function in ("ingest", "reply", "compact"):
+        load(function)
+    for service in ("dynamodb", "sqs", "secretsmanager"):
+        boto3.client(service)  # type: ignore[call-overload]
+    import openai
+
+    openai.OpenAI(api_key="x").close()
+    gc.freeze()
+
+
+def run(order: dict[str, Any], out: int) -> None:
+    """In the child: one process that serves the events one after another, as a warm one does."""
+    log = os.open(order["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    os.environ.update(order["environment"])
+    answers: list[Any] = []
+    raised = ""
+    try:
+        handler = load(order["function"]).handler
+        for event in order["events"]:
+            answers.append(handler(event, Context(order["seconds"])))
+    except Exception as error:  # noqa: BLE001 - Lambda reports it, and the queue hands everything out again
+        import traceback
+
+        traceback.print_exc()
+        raised = type(error).__name__
+    sys.stdout.flush()
+    with os.fdopen(out, "w") as pipe:
+        json.dump({"answers": answers, "raised": raised}, pipe)
+
+
+def serve() -> None:
+    warm_up()
+    print(json.dumps({"ready": True}), flush=True)
+    for line in sys.stdin:
+        order = json.loads(line)
+        readable, writable = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(readable)
+            try:
+                run(order, writable)
+            finally:
+                os._exit(0)
+        os.close(writable)
+        print(json.dumps({"pid": child}), flush=True)
+        with os.fdopen(readable) as pipe:
+            said = pipe.read()
+        _, status = os.waitpid(child, 0)
+        killed = os.WIFSIGNALED(status)
+        result = json.loads(said) if said and not killed else {"answers": [], "raised": ""}
+        print(json.dumps({**result, "killed": killed}), flush=True)
+
+
+if __name__ == "__main__":
+    serve()
