@@ -67,5 +67,5 @@ def test_the_demo_goes_as_promised_and_leaves_nothing_running():
     done = local("demo")
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr
     assert "everything went as promised" in done.stdout
-    listed = subprocess.run(["ps", "-axo", "command="], capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(["ps", "-axww", "-o", "command="], capture_output=True, text=True, check=True).stdout
     assert str(SHARED / "demo") not in listed

@@ -30,7 +30,7 @@ def idle(talk: Talk, seconds: float = 90) -> bool:
 def workers_of(talk: Talk, function: str) -> list[int]:
     """Processes that run a function: the emulator unpacks it into a folder of the function's name."""
     mark = f"ministack-lambda-{talk.info.resources[function]}-"
-    listed = subprocess.run(["ps", "-axo", "pid=,command="], capture_output=True, text=True, check=True)
+    listed = subprocess.run(["ps", "-axww", "-o", "pid=,command="], capture_output=True, text=True, check=True)
     return [int(line.split()[0]) for line in listed.stdout.splitlines() if mark in line]
 
 
