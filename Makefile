@@ -65,11 +65,11 @@ clean: ## Remove what was built and installed here
 .venv-emulator/.installed: requirements/emulator.txt
 
 .venv/.installed .venv-sam/.installed .venv-emulator/.installed:
-	@[ -n "$(PYTHON)" ] || { echo "Python 3.11 or newer is needed and none was found: install one, or name it with make PYTHON=…" >&2; exit 1; }
+	@[ -n "$(python)" ] || { echo "Python 3.11 or newer is needed and none was found: install one, or name it with make PYTHON=…" >&2; exit 1; }
 	@mkdir -p .local/logs
 	@echo "Installing $(<:requirements/%.txt=%) into $(@D) (once) …"
-	@$(PYTHON) -m venv --clear $(@D) >.local/logs/install.log 2>&1 \
-	  || { echo "$(PYTHON) could not make a virtual environment (on Debian: apt install python3-venv); see .local/logs/install.log" >&2; exit 1; }
+	@$(python) -m venv --clear $(@D) >.local/logs/install.log 2>&1 \
+	  || { echo "$(python) could not make a virtual environment (on Debian: apt install python3-venv); see .local/logs/install.log" >&2; exit 1; }
 	@PIP_USER=0 $(@D)/bin/python -m pip install --disable-pip-version-check --no-input --no-deps --require-hashes --requirement $< >>.local/logs/install.log 2>&1 \
 	  || { echo "The packages of $< could not be installed: is the package index reachable? See .local/logs/install.log" >&2; exit 1; }
 	@touch $@

@@ -22,14 +22,14 @@ fail = { echo "$(1)" >&2; exit 1; }
 
 # Every line of these runs in a shell of its own: the make of macOS knows no .ONESHELL.
 define need_python
-[ -n "$(PYTHON)" ] || $(call fail,a Python >= 3.11 is needed to build the layers and none was found on the PATH)
+[ -n "$(python)" ] || $(call fail,a Python >= 3.11 is needed to build the layers and none was found on the PATH)
 endef
 
 define install
 $(need_python)
-$(PYTHON) -m pip --version >/dev/null 2>&1 || $(call fail,$(PYTHON) has no pip$(comma) which builds the layers: run make build$(comma) or install pip)
+$(python) -m pip --version >/dev/null 2>&1 || $(call fail,$(python) has no pip$(comma) which builds the layers: run make build$(comma) or install pip)
 mkdir -p "$(ARTIFACTS_DIR)/python"
-PIP_USER=0 PIP_REQUIRE_VIRTUALENV=0 $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-input --no-warn-script-location \
+PIP_USER=0 PIP_REQUIRE_VIRTUALENV=0 $(python) -m pip install --quiet --disable-pip-version-check --no-input --no-warn-script-location \
   --root-user-action ignore --no-compile --no-deps --only-binary=:all: --require-hashes $(TARGET) \
   --requirement requirements.txt --target "$(ARTIFACTS_DIR)/python" >&2 \
   || $(call fail,the packages of this layer could not be fetched (the reason is above): is the package index reachable?)
@@ -51,6 +51,6 @@ build-ModelSdkLayer:
 # Agents are read where they lie first, so that a mistake is an error here and not at the first message.
 build-AgentsLayer:
 	@$(need_python)
-	@PYTHONPATH="$(layers)/core" PYTHONDONTWRITEBYTECODE=1 $(PYTHON) "$(layers)/build/check_agents.py" .
+	@PYTHONPATH="$(layers)/core" PYTHONDONTWRITEBYTECODE=1 $(python) "$(layers)/build/check_agents.py" .
 	@mkdir -p "$(ARTIFACTS_DIR)/python/agent_profiles"
 	@for agent in */agent.toml; do cp -R "$$(dirname "$$agent")" "$(ARTIFACTS_DIR)/python/agent_profiles/" || exit 1; done

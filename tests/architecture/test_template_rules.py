@@ -16,7 +16,7 @@ DEAD_LETTERS = {
 ALARMS = resources("AWS::CloudWatch::Alarm")
 ROLES = resources("AWS::IAM::Role")
 TABLES = resources("AWS::DynamoDB::Table")
-KEPT = {*TABLES, "HashKeyStore"}
+KEPT = {*TABLES, "ArchiveBucket", "HashKeyStore"}
 
 
 def queue_events() -> list[tuple[str, dict[str, Any], dict[str, Any]]]:

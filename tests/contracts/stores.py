@@ -131,7 +131,7 @@ def stores_on(client: Any, tables: dict[str, str], retention_days: int = 0) -> S
             database=database,
             **kept,
         ),
-        DynamoFactStore(client, facts=facts, now=clock, database=database),
+        DynamoFactStore(client, facts=facts, messages=messages, database=database, **kept),
         DynamoDirectory(client, directory=tables["directory"], hash_key=HASH_KEY, now=clock, database=database),
         clock,
         put,

@@ -1,11 +1,14 @@
-"""The contract of reading facts: fake and DynamoDB."""
+"""The contract of facts: fake and DynamoDB."""
 
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+
 from tests.builders import CONVERSATION, NOW, fact, message
 from tests.contracts.stores import Stores
+from whatsapp_agent.errors import FactMoved, MessagesGone
 from whatsapp_agent.memory.records import Fact, FactUpdate, PastFact
 
 OTHER = "sales#+34600999888"
@@ -17,6 +20,14 @@ def keep(stores: Stores, *facts: Fact, history: tuple[PastFact, ...] = ()) -> No
     stores.put([message(1), message(1, conversation=OTHER)], [])
     before = [FactUpdate(each.fact.key, each.fact.item, 0, None, each) for each in history]
     stores.compact(*before, *(FactUpdate(each.key, each.item, 0, each, None) for each in facts))
+
+
+def changed(old: Fact | None, new: Fact | None) -> FactUpdate:
+    """The change from one fact to another, with its history."""
+    fact_then = old or new
+    assert fact_then is not None
+    went = PastFact(old, NOW, "operator", 0) if old else None
+    return FactUpdate(fact_then.key, fact_then.item, old.version if old else 0, new, went, old)
 
 
 def past(record: Fact, days: int, **changes: object) -> PastFact:
@@ -67,6 +78,88 @@ def test_an_expired_fact_is_gone_before_it_is_deleted(stores: Stores):
     keep(stores, fact("mood", "happy", expires_at=NOW + A_WEEK), fact())
     stores.clock.advance(days=7)
     assert [each.key for each in stores.facts.facts(CONVERSATION)] == ["name"]
+
+
+def test_the_history_says_when_a_fact_expired_though_nobody_was_there(stores: Stores):
+    mood = fact("mood", "happy", expires_at=NOW + A_WEEK)
+    stores.facts.write(CONVERSATION, [changed(None, mood)])
+    stores.clock.advance(days=7, microseconds=-1000)
+    assert stores.facts.history(CONVERSATION) == []
+    stores.clock.advance(microseconds=1000)
+    assert stores.facts.history(CONVERSATION) == [PastFact(mood, NOW + A_WEEK, "expired", 0)]
+
+
+def test_a_fact_that_is_heard_again_did_not_expire(stores: Stores):
+    mood = fact("mood", "happy", expires_at=NOW + A_WEEK)
+    later = replace(mood, version=2, expires_at=NOW + 2 * A_WEEK)
+    stores.facts.write(CONVERSATION, [changed(None, mood)])
+    stores.facts.write(CONVERSATION, [FactUpdate("mood", "", 1, later, None, mood)])
+    stores.clock.advance(days=8)
+    assert (stores.facts.facts(CONVERSATION), stores.facts.history(CONVERSATION)) == ([later], [])
+    stores.clock.advance(days=6)
+    assert stores.facts.history(CONVERSATION) == [PastFact(later, NOW + 2 * A_WEEK, "expired", 0)]
+
+
+def test_a_fact_that_was_changed_in_time_did_not_expire(stores: Stores):
+    mood = fact("mood", "happy", expires_at=NOW + A_WEEK)
+    stores.facts.write(CONVERSATION, [changed(None, mood)])
+    stores.facts.write(CONVERSATION, [changed(mood, None)])
+    stores.clock.advance(days=30)
+    assert stores.facts.history(CONVERSATION) == [PastFact(mood, NOW, "operator", 0)]
+
+
+def test_a_fact_that_follows_an_expired_one_leaves_its_end_in_the_history(stores: Stores):
+    mood = fact("mood", "happy", expires_at=NOW + A_WEEK)
+    stores.facts.write(CONVERSATION, [changed(None, mood)])
+    stores.clock.advance(days=8)
+    stores.facts.write(CONVERSATION, [changed(None, fact("mood", "tired"))])
+    assert [each.value for each in stores.facts.facts(CONVERSATION)] == ["tired"]
+    assert stores.facts.history(CONVERSATION) == [PastFact(mood, NOW + A_WEEK, "expired", 0)]
+
+
+def test_a_fact_is_written_changed_and_removed_with_its_history(stores: Stores):
+    lima, quito = fact("city", "Lima"), fact("city", "Quito", version=2)
+    stores.facts.write(CONVERSATION, [changed(None, lima)])
+    assert stores.facts.facts(CONVERSATION) == [lima]
+    stores.facts.write(CONVERSATION, [changed(lima, quito)])
+    assert stores.facts.facts(CONVERSATION) == [quito]
+    stores.facts.write(CONVERSATION, [changed(quito, None)])
+    assert stores.facts.facts(CONVERSATION) == []
+    assert [each.fact.value for each in stores.facts.history(CONVERSATION)] == ["Lima", "Quito"]
+
+
+def test_a_change_of_another_version_is_refused_and_nothing_of_it_written(stores: Stores):
+    lima = fact("city", "Lima", version=3)
+    stores.facts.write(CONVERSATION, [changed(None, lima)])
+    for stale in (changed(replace(lima, version=2), None), changed(None, fact("city", "Quito"))):
+        with pytest.raises(FactMoved):
+            stores.facts.write(CONVERSATION, [changed(None, fact("name")), stale])
+    assert stores.facts.facts(CONVERSATION) == [lima]
+    assert stores.facts.history(CONVERSATION) == []
+
+
+def test_nothing_is_written_where_there_is_nothing_to_write(stores: Stores):
+    stores.facts.write(CONVERSATION, [])
+    assert stores.left(CONVERSATION) == 0
+
+
+def test_more_changes_than_a_transaction_holds_are_all_written(stores: Stores):
+    many = [fact("interest", f"thing {n}", item=f"{n:03}", expires_at=NOW + A_WEEK) for n in range(80)]
+    stores.facts.write(CONVERSATION, [changed(None, each) for each in many])
+    assert stores.facts.facts(CONVERSATION) == many
+
+
+def test_a_change_is_written_only_while_its_message_is_there(stores: Stores):
+    first = message(1)
+    with pytest.raises(MessagesGone):
+        stores.facts.write(CONVERSATION, [changed(None, fact())], while_there=first)
+    stores.put([message(1, event_id="evt_after_the_erasure")], [])
+    with pytest.raises(MessagesGone):
+        stores.facts.write(CONVERSATION, [changed(None, fact())], while_there=first)
+    assert stores.facts.facts(CONVERSATION) == []
+    stores.put([first], [])
+    stores.facts.write(CONVERSATION, [changed(None, fact())], while_there=first)
+    assert stores.facts.facts(CONVERSATION) == [fact()]
 
 
 def test_a_fact_goes_at_its_own_end_or_at_that_of_the_retention(make_stores: Callable[[int], Stores]):

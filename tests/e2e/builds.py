@@ -44,8 +44,8 @@ def functions(template: dict[str, Any]) -> set[str]:
 def with_endpoint(architecture: str, endpoint: str) -> Path:
     """The built template with one more variable: `sam local` passes on only those that a template declares."""
     template = built_template(architecture)
-    variables = template["Globals"]["Function"].setdefault("Environment", {}).setdefault("Variables", {})
-    variables["AWS_ENDPOINT_URL"] = endpoint
+    for name in functions(template):
+        template["Resources"][name]["Properties"]["Environment"]["Variables"]["AWS_ENDPOINT_URL"] = endpoint
     path = build(architecture) / "with-endpoint.json"
     path.write_text(json.dumps(template), encoding="utf-8")
     return path

@@ -6,14 +6,21 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.conftest import STATE
+from tests.e2e.places import STATE, clean_env
 from tools.local.state import ROOT, SHARED
 
 
 def local(*arguments: Any, **options: Any) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "tools.local", *map(str, arguments)]
     return subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False, **options
+        command,
+        cwd=ROOT,
+        env=clean_env(),
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+        **options,
     )
 
 
@@ -67,5 +74,7 @@ def test_the_demo_goes_as_promised_and_leaves_nothing_running():
     done = local("demo")
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr
     assert "everything went as promised" in done.stdout
-    listed = subprocess.run(["ps", "-axww", "-o", "command="], capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(
+        ["ps", "-axww", "-o", "command="], capture_output=True, text=True, check=True
+    ).stdout
     assert str(SHARED / "demo") not in listed

@@ -2,12 +2,15 @@
 
 import json
 import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
 from tests.e2e.builds import BUILDS, built_template, functions, with_endpoint
+from tests.e2e.relay import ADD_HOST, Relay
 from tools.local.checks import find_tools
 from tools.local.clients import client
 from tools.local.environment import tool_env
@@ -32,41 +35,47 @@ def function_of(event: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def invoke(talk: Talk):
+def invoke(talk: Talk) -> Iterator[Callable[[str], Any]]:
     """Invokes a function with a file of events/, wired to the running stack; returns its answer."""
-    template = with_endpoint("x86_64", talk.info.endpoint)
-    variables = BUILDS / "invoke-env.json"
-    deployed = client("lambda", talk.info.endpoint)
-    values: dict[str, dict[str, str]] = {}
-    for name in functions(built_template("x86_64")):
-        found = deployed.get_function_configuration(FunctionName=talk.info.resources[name])
-        values[name] = {**found["Environment"]["Variables"], "AWS_ENDPOINT_URL": talk.info.endpoint}
-    # The sample events were signed long ago.
-    values["IngestFunction"]["WEBHOOK_TOLERANCE_SECONDS"] = "0"
-    meta_secret = json.dumps({"webhook_secret": META_SECRET, "meta_verify_token": META_VERIFY_TOKEN})
-    secrets = client("secretsmanager", talk.info.endpoint)
-    meta = {
-        "PROVIDER": "meta",
-        "WEBHOOK_SECRET_ARN": secrets.create_secret(Name="meta-samples", SecretString=meta_secret)["ARN"],
-    }
+    with Relay() as relay:
+        yield _Invoker(talk, relay).invoke
 
-    def run(event: str) -> Any:
+
+class _Invoker:
+    def __init__(self, talk: Talk, relay: Relay) -> None:
+        endpoint = relay.outward(talk.info.endpoint)
+        self._template = with_endpoint("x86_64", endpoint)
+        self._talk = talk
+        deployed = client("lambda", talk.info.endpoint)
+        self._values: dict[str, dict[str, str]] = {}
+        for name in functions(built_template("x86_64")):
+            found = deployed.get_function_configuration(FunctionName=talk.info.resources[name])
+            variables = found["Environment"]["Variables"]
+            self._values[name] = {key: relay.outward(value) for key, value in variables.items()}
+            self._values[name]["AWS_ENDPOINT_URL"] = endpoint
+        # The sample events were signed long ago.
+        self._values["IngestFunction"]["WEBHOOK_TOLERANCE_SECONDS"] = "0"
+        secret = json.dumps({"webhook_secret": META_SECRET, "meta_verify_token": META_VERIFY_TOKEN})
+        secrets = client("secretsmanager", talk.info.endpoint)
+        arn = secrets.create_secret(Name=f"meta-{uuid4().hex}", SecretString=secret)["ARN"]
+        self._meta = {"PROVIDER": "meta", "WEBHOOK_SECRET_ARN": arn}
+
+    def invoke(self, event: str) -> Any:
         function = function_of(event)
-        changes = meta if "-meta-" in event else {}
-        variables.write_text(json.dumps({**values, function: values[function] | changes}), encoding="utf-8")
+        values = self._values[function] | (self._meta if "-meta-" in event else {})
+        variables = BUILDS / "invoke-env.json"
+        variables.write_text(json.dumps({function: values}), encoding="utf-8")
         command: list[str | Path] = [find_tools(ROOT).sam, "local", "invoke", function]
-        command += ["--template", template, "--event", ROOT / "events" / event, "--env-vars", variables]
-        command += ["--parameter-overrides", "Architecture=x86_64", "--docker-network", "host"]
-        command += ["--skip-pull-image", "--region", talk.info.region]
-        env = tool_env(BUILDS, talk.info.endpoint)
+        command += ["--template", self._template, "--event", ROOT / "events" / event, "--env-vars", variables]
+        command += ["--parameter-overrides", "Architecture=x86_64", "--add-host", ADD_HOST]
+        command += ["--skip-pull-image", "--region", self._talk.info.region]
+        env = tool_env(BUILDS, self._talk.info.endpoint)
         done = subprocess.run(
             command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=300, check=False
         )
         assert done.returncode == 0, done.stderr[-3000:]
-        assert "Traceback" not in done.stderr
+        assert "Traceback" not in done.stderr, done.stderr[-3000:]
         return json.loads(done.stdout.strip().splitlines()[-1])
-
-    return run
 
 
 def test_every_function_has_a_sample_event():

@@ -45,3 +45,15 @@ def content_of(item: dict[str, Any]) -> str:
     """The text of an input item."""
     content = item["content"]
     return content if isinstance(content, str) else "".join(part["text"] for part in content)
+
+
+def log_lines(talk: Talk) -> dict[str, list[str]]:
+    """What the functions have logged, by log group."""
+    logs = client("logs", talk.info.endpoint)
+    found: dict[str, list[str]] = {}
+    for page in logs.get_paginator("describe_log_groups").paginate():
+        for group in page["logGroups"]:
+            name = group["logGroupName"]
+            pages = logs.get_paginator("filter_log_events").paginate(logGroupName=name)
+            found[name] = [event["message"] for events in pages for event in events["events"]]
+    return found

@@ -144,6 +144,6 @@ class FakeCompactionQueue:
         if self._failures:
             self._failures -= 1
             raise QueueUnavailable("the job was not queued, as scripted")
-        key = f"{job.conversation}|{job.through_seq}"
+        key = f"{job.conversation}|{job.through_seq}|{job.erased_at or ''}"
         self._jobs[key] = job
         self.fifo.put(job.conversation, key, key)

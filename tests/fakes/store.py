@@ -7,11 +7,11 @@ from datetime import datetime
 from tests.fakes.store_directory import FakeDirectory
 from tests.fakes.store_tables import FakeTables, Kept
 from whatsapp_agent.clock import from_epoch
-from whatsapp_agent.errors import MessagesGone, SeqTaken, SummaryMoved, TurnMoved
+from whatsapp_agent.errors import FactMoved, MessagesGone, SeqTaken, SummaryMoved, TurnMoved
 from whatsapp_agent.ledger import Turn, TurnState
 from whatsapp_agent.memory.records import CompactionCommit, Fact, FactUpdate, Message, PastFact, Summary
 from whatsapp_agent.store.items import bounded
-from whatsapp_agent.store.lifetimes import fact_expiry, retention_expiry, turn_expiry
+from whatsapp_agent.store.lifetimes import retention_expiry, turn_expiry
 
 __all__ = ["FakeConversationStore", "FakeDirectory", "FakeFactStore", "FakeLedger", "FakeTables"]
 
@@ -89,11 +89,21 @@ class FakeLedger:
         with self.tables.call("turn"):
             return self._stored(conversation, event_id)
 
+    def turns_of(self, conversation: str, event_ids: Sequence[str]) -> list[Turn]:
+        with self.tables.call("turns_of"):
+            found = [self._stored(conversation, event_id) for event_id in dict.fromkeys(event_ids)]
+            return [turn for turn in found if turn is not None]
+
     def find_by_provider_id(self, conversation: str, provider_id: str) -> Turn | None:
         with self.tables.call("find_by_provider_id"):
             turns = self.tables.all_alive(self.tables.turns[conversation])
             found = [turn for turn in turns if provider_id and provider_id in turn.provider_ids]
             return max(found, key=lambda turn: (turn.created_at, turn.seq), default=None)
+
+    def turns(self, conversation: str) -> list[Turn]:
+        with self.tables.call("turns"):
+            turns = self.tables.all_alive(self.tables.turns[conversation])
+            return sorted(turns, key=lambda turn: (turn.created_at, turn.seq))
 
     def _stored(self, conversation: str, event_id: str) -> Turn | None:
         return self.tables.alive(self.tables.turns[conversation].get(event_id))
@@ -138,6 +148,16 @@ class FakeConversationStore:
             )
             self._keep_summary(summary)
 
+    def revise(self, message: Message, *, text: str, kind: str) -> bool:
+        with self.tables.call("revise"):
+            kept = self.tables.messages[message.conversation].get(message.seq)
+            stored = self.tables.alive(kept)
+            if kept is None or stored is None or stored.event_id != message.event_id:
+                return False
+            revised = replace(stored, text=bounded(text), kind=kind)
+            self.tables.messages[message.conversation][message.seq] = Kept(revised, kept.expires_at)
+            return True
+
     def commit_compaction(self, commit: CompactionCommit) -> None:
         with self.tables.call("commit_compaction"):
             conversation = commit.summary.conversation
@@ -147,7 +167,8 @@ class FakeConversationStore:
             newest = self.tables.alive(self.tables.messages[conversation].get(commit.newest_seq))
             if newest is None or commit.newest_event_id not in ("", newest.event_id):
                 raise MessagesGone("the compacted messages no longer exist")
-            self._write_facts(conversation, commit.updates)
+            if not self.tables.write_facts(conversation, commit.updates):
+                raise SummaryMoved("a fact has another version than was read")
             self._keep_summary(
                 replace(
                     commit.summary,
@@ -180,27 +201,6 @@ class FakeConversationStore:
         expires_at = retention_expiry(self.tables.now(), self.tables.retention_days)
         self.tables.summaries[summary.conversation] = Kept(summary, expires_at)
 
-    def _write_facts(self, conversation: str, updates: Sequence[FactUpdate]) -> None:
-        now, days = self.tables.now(), self.tables.retention_days
-        facts = dict(self.tables.facts[conversation])
-        history = list(self.tables.history[conversation])
-        for update in updates:
-            stored = facts.get((update.key, update.item))
-            # An expired fact is still there for a change that was judged against it, as on DynamoDB.
-            version = stored.record.version if stored else 0
-            if version != update.expected_version and (
-                update.expected_version or self.tables.alive(stored) is not None
-            ):
-                raise SummaryMoved("a fact has another version than was read")
-            if update.new is not None:
-                facts[update.key, update.item] = Kept(update.new, fact_expiry(update.new, now, days))
-            else:
-                facts.pop((update.key, update.item), None)
-            if update.past is not None:
-                history.append(Kept(update.past, retention_expiry(now, days)))
-        self.tables.facts[conversation] = facts
-        self.tables.history[conversation] = history
-
 
 class FakeFactStore:
     def __init__(self, tables: FakeTables) -> None:
@@ -214,13 +214,26 @@ class FakeFactStore:
     def history(self, conversation: str, key: str = "") -> list[PastFact]:
         with self.tables.call("history"):
             kept = self.tables.history[conversation]
-            alive = [past for each in kept if (past := self.tables.alive(each)) is not None]
-            found = [past for past in alive if key in ("", past.fact.key)]
+            alive = [past for each in kept.values() if (past := self.tables.alive(each)) is not None]
+            over = [past for past in alive if past.reason != "expired" or past.replaced_at <= self.tables.now()]
+            found = [past for past in over if key in ("", past.fact.key)]
             return sorted(
                 found, key=lambda past: (past.replaced_at, past.fact.key, past.fact.item, past.fact.version)
             )
 
+    def write(
+        self, conversation: str, updates: Sequence[FactUpdate], *, while_there: Message | None = None
+    ) -> None:
+        with self.tables.call("write_facts"):
+            if while_there is not None:
+                place = self.tables.messages[while_there.conversation].get(while_there.seq)
+                there = self.tables.alive(place)
+                if there is None or there.event_id != while_there.event_id:
+                    raise MessagesGone("the message that the change comes from no longer exists")
+            if not self.tables.write_facts(conversation, updates):
+                raise FactMoved("a fact has another version than was read")
+
     def erase(self, conversation: str) -> int:
         with self.tables.call("erase_facts"):
             facts = self.tables.facts.pop(conversation, {})
-            return len(facts) + len(self.tables.history.pop(conversation, []))
+            return len(facts) + len(self.tables.history.pop(conversation, {}))

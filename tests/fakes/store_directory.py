@@ -43,6 +43,17 @@ class FakeDirectory:
             else:
                 self.tables.aliases[alias] = target
 
+    def aliases(self, person: str) -> list[str]:
+        with self.tables.call("aliases"):
+            return sorted(alias for alias, target in self.tables.aliases.items() if target == person)
+
+    def forget_person(self, person: str) -> int:
+        with self.tables.call("forget_person"):
+            doomed = [alias for alias, target in self.tables.aliases.items() if target == person]
+            for alias in doomed:
+                del self.tables.aliases[alias]
+            return len(doomed)
+
     def erased_at(self, conversation: str) -> datetime | None:
         with self.tables.call("erased_at"):
             return self.tables.erasures.get(conversation)

@@ -1,7 +1,7 @@
 """The state that the store's fakes share: what the tables of one deployment hold."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -10,11 +10,14 @@ from typing import Generic, TypeVar
 
 from whatsapp_agent.clock import Clock
 from whatsapp_agent.ledger import Turn
-from whatsapp_agent.memory.records import Fact, Message, PastFact, Summary
-from whatsapp_agent.store.lifetimes import gone
+from whatsapp_agent.memory.records import Fact, FactUpdate, Message, PastFact, Summary
+from whatsapp_agent.store.lifetimes import fact_expiry, gone, retention_expiry
 
 Record = TypeVar("Record")
 Key = TypeVar("Key")
+
+PastId = tuple[str, str, datetime, int]
+"""What names a former value: key, item, when it went, version."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ class FakeTables:
     turns: dict[str, dict[str, Kept[Turn]]] = field(default_factory=lambda: defaultdict(dict))
     summaries: dict[str, Kept[Summary]] = field(default_factory=dict)
     facts: dict[str, dict[tuple[str, str], Kept[Fact]]] = field(default_factory=lambda: defaultdict(dict))
-    history: dict[str, list[Kept[PastFact]]] = field(default_factory=lambda: defaultdict(list))
+    history: dict[str, dict[PastId, Kept[PastFact]]] = field(default_factory=lambda: defaultdict(dict))
     numbers: dict[str, Number] = field(default_factory=lambda: defaultdict(Number))
     aliases: dict[str, str] = field(default_factory=dict)
     erasures: dict[str, datetime] = field(default_factory=dict)
@@ -79,3 +82,38 @@ class FakeTables:
 
     def all_alive(self, kept: dict[Key, Kept[Record]]) -> list[Record]:
         return [record for each in kept.values() if (record := self.alive(each)) is not None]
+
+    def write_facts(self, conversation: str, updates: Sequence[FactUpdate]) -> bool:
+        """Writes all of the updates, or none where one of them was judged against another version."""
+        now, days = self.now(), self.retention_days
+        facts = dict(self.facts[conversation])
+        history = dict(self.history[conversation])
+        for update in updates:
+            stored = facts.get((update.key, update.item))
+            # An expired fact is still there for a change that was judged against it, as on DynamoDB.
+            version = stored.record.version if stored else 0
+            if version != update.expected_version and (
+                update.expected_version or self.alive(stored) is not None
+            ):
+                return False
+            if update.new is not None:
+                facts[update.key, update.item] = Kept(update.new, fact_expiry(update.new, now, days))
+            else:
+                facts.pop((update.key, update.item), None)
+            if (end := _end(update.before)) is not None and end.replaced_at > now:
+                history.pop(past_id(end), None)
+            for past in (update.past, _end(update.new)):
+                if past is not None:
+                    history[past_id(past)] = Kept(past, retention_expiry(now, days))
+        self.facts[conversation] = facts
+        self.history[conversation] = history
+        return True
+
+
+def past_id(past: PastFact) -> PastId:
+    """What names a former value."""
+    return past.fact.key, past.fact.item, past.replaced_at, past.fact.version
+
+
+def _end(fact: Fact | None) -> PastFact | None:
+    return None if fact is None or fact.expires_at is None else PastFact(fact, fact.expires_at, "expired", 0)

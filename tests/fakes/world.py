@@ -6,15 +6,17 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from tests.builders import NOW, inbound, profile
+from tests.fakes.keeping import FakeArchive, FakeDeadLetters, FakeRecallStore, FakeRetention
 from tests.fakes.model import ScriptedModel
 from tests.fakes.provider import FakeProvider
 from tests.fakes.queues import FakeCompactionQueue, FakeTurnQueue
 from tests.fakes.store import FakeConversationStore, FakeDirectory, FakeFactStore, FakeLedger, FakeTables
 from tests.fakes.telemetry import RecordingTelemetry
 from whatsapp_agent.compaction.compact import CompactionSettings, Compactor
-from whatsapp_agent.erasure import Erasure
+from whatsapp_agent.erasure import Erasure, ErasureParts
 from whatsapp_agent.events import Event
 from whatsapp_agent.memory.records import AgentProfile, CompactionJob, Message
+from whatsapp_agent.turns.activity import Activity
 from whatsapp_agent.turns.agents import AgentFinder
 from whatsapp_agent.turns.answer import Answerer, ContextLimits
 from whatsapp_agent.turns.batch import Batch
@@ -58,6 +60,8 @@ class World:
         compact_at: int = 40,
         keep_messages: int = 20,
         forget_on_opt_out: bool = False,
+        retention_days: int = 0,
+        archive: bool = False,
         max_receive_count: int = 5,
         executor: Executor | None = None,
         provider: FakeProvider | None = None,
@@ -66,7 +70,7 @@ class World:
         self.remaining = 80.0
         self.model = model
         self.telemetry = RecordingTelemetry()
-        self.tables = FakeTables(self.now)
+        self.tables = FakeTables(self.now, retention_days)
         self.ledger = FakeLedger(self.tables)
         self.conversations = FakeConversationStore(self.tables)
         self.facts = FakeFactStore(self.tables)
@@ -78,7 +82,20 @@ class World:
         finder = AgentFinder(agents, next(iter(agents)), self.directory)
         side_by_side = executor or InlineExecutor()
         reader = ContextReader(self.conversations, self.facts, self.directory, side_by_side, limits.messages)
-        erasure = Erasure(self.conversations, self.facts, self.directory, self.telemetry, self.now)
+        self.archive, self.recall = FakeArchive(), FakeRecallStore()
+        erasure = Erasure(
+            ErasureParts(
+                conversations=self.conversations,
+                facts=self.facts,
+                recall=self.recall,
+                directory=self.directory,
+                dead_letters=FakeDeadLetters(self.queue, self.compaction_queue),
+                compaction_queue=self.compaction_queue,
+                agents=tuple(agents),
+            ),
+            self.telemetry,
+            self.now,
+        )
         turns = TurnTaker(
             TurnParts(
                 reader=reader,
@@ -92,6 +109,9 @@ class World:
                 telemetry=self.telemetry,
                 executor=side_by_side,
                 forget=erasure.erase,
+                activity=Activity(
+                    FakeRetention(self.tables), self.tables.retention_days, self.telemetry, self.now
+                ),
             ),
             TurnSettings(limits, compact_at, forget_on_opt_out),
         )
@@ -115,6 +135,8 @@ class World:
             settings=CompactionSettings(keep_messages, limits.chars, limits.messages),
             telemetry=self.telemetry,
             now=self.now,
+            recall=self.recall,
+            archive=self.archive if archive else None,
         )
 
     def now(self) -> datetime:

@@ -10,18 +10,26 @@ from uuid import uuid4
 import boto3
 from moto import mock_aws
 from moto.backends import get_backend
+from moto.core import DEFAULT_ACCOUNT_ID
 
 from tests.contracts.stores import Stores, stores_on
-from tests.contracts.tables import definitions, items_of
+from tests.contracts.tables import definitions
 from tests.faults.front import Front, Run
-from tests.faults.processes import REGION, Handlers, Outcome
+from tests.faults.processes import REGION, ROOT, Handlers, Outcome
 from tests.faults.services import API_KEY, Call, Services
 from tests.faults.troubles import Trouble
 from whatsapp_agent.clock import utc_now
 
-TABLES = ("messages", "turns", "summaries", "facts", "directory")
-QUEUES = ("inbound", "compaction")
 WEBHOOK_SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+ENVIRONMENT: dict[str, dict[str, str]] = json.loads((ROOT / "events" / "env.json").read_text("utf-8"))
+"""By the functions' logical names: every variable that they read, as a test of the template holds."""
+
+TABLES = tuple(definitions())
+SECRETS = {
+    "WEBHOOK_SECRET_ARN": {"webhook_secret": WEBHOOK_SECRET},
+    "SERVICE_SECRET_ARN": {"openai_api_key": "sk-secret", "provider_api_key": API_KEY},
+    "HASH_KEY_SECRET_ARN": {"hash_key": "a key for tests"},
+}
 MAX_RECEIVE_COUNT = 5
 
 
@@ -55,24 +63,43 @@ class Aws:
         self.secrets: dict[str, str] = {}
 
     def reset(self) -> None:
-        for service in ("dynamodb", "sqs", "secretsmanager"):
-            get_backend(service).reset()  # type: ignore[call-overload]
+        """Begins anew. What is the same each time is made once: most of a run's time would go into it."""
+        get_backend("sqs")[DEFAULT_ACCOUNT_ID][REGION].reset()
+        if self.secrets:
+            for table in self._tables().values():
+                table.items.clear()
+        else:
+            self._create()
+        for variable in {name for variables in ENVIRONMENT.values() for name in variables}:
+            if variable.endswith("_QUEUE_URL"):
+                queue = variable.removesuffix("_QUEUE_URL").lower()
+                created = self.sqs.create_queue(QueueName=f"{queue}.fifo", Attributes={"FifoQueue": "true"})
+                self.urls[queue] = created["QueueUrl"]
+
+    def _create(self) -> None:
         for table in TABLES:
             self.dynamodb.create_table(TableName=table, **definitions()[table])
-        for queue in QUEUES:
-            created = self.sqs.create_queue(QueueName=f"{queue}.fifo", Attributes={"FifoQueue": "true"})
-            self.urls[queue] = created["QueueUrl"]
-        values = {
-            "webhook": {"webhook_secret": WEBHOOK_SECRET},
-            "service": {"openai_api_key": "sk-secret", "provider_api_key": API_KEY},
-            "hash": {"hash_key": "a key for tests"},
-        }
-        for name, value in values.items():
-            created = self._secrets.create_secret(Name=name, SecretString=json.dumps(value))
-            self.secrets[name] = created["ARN"]
+        for variable, value in SECRETS.items():
+            created = self._secrets.create_secret(Name=variable, SecretString=json.dumps(value))
+            self.secrets[variable] = created["ARN"]
+
+    def addresses(self) -> dict[str, str]:
+        """The variables that say where everything of AWS is."""
+        return (
+            {f"{table.upper()}_TABLE": table for table in TABLES}
+            | {f"{queue.upper()}_QUEUE_URL": url for queue, url in self.urls.items()}
+            | self.secrets
+        )
 
     def items(self) -> dict[str, list[dict[str, Any]]]:
-        return {table: items_of(self.dynamodb, table) for table in TABLES}
+        """What is stored, past moto's own HTTP: as DynamoDB writes it."""
+        tables = self._tables()
+        return {
+            name: [item.to_json()["Attributes"] for item in tables[name].all_items()] for name in TABLES
+        }
+
+    def _tables(self) -> dict[str, Any]:
+        return get_backend("dynamodb")[DEFAULT_ACCOUNT_ID][REGION].tables  # type: ignore[no-any-return]
 
     def take(self, queue: str) -> list[Queued]:
         """Takes everything out of a queue, in order."""
@@ -92,17 +119,17 @@ class Deployment:
     """Runs handlers and keeps what happened.
 
     Attributes:
+        free: Processes that can run a handler now.
         provider: `whasp`, which honours idempotency keys, or `meta`, which has none.
         troubles: What goes wrong, and where.
         calls: Each call of each invocation so far.
         met: The troubles that were met.
         logs: Everything that the handlers wrote.
-        dead: Messages that the queue gave up, redriven once.
-        asked_after_reply: Replies that the model was asked for after it stood in the table.
+        redriven: How many messages the queue gave up, and got again.
     """
 
     aws: Aws
-    handlers: Handlers
+    free: list[Handlers]
     front: Front
     services: Services
     provider: str = "whasp"
@@ -117,7 +144,12 @@ class Deployment:
     ) -> Outcome:
         run = self.front.open(len(self.runs) + 1, self.troubles, before)
         self.runs.append(run)
-        outcome = self.handlers.run(function, events, self._environment(run), started=run.started)
+        # A second process, where one invocation happens in the middle of another.
+        handlers = self.free.pop()
+        try:
+            outcome = handlers.run(function, events, self._environment(function, run), started=run.started)
+        finally:
+            self.free.append(handlers)
         run.dead = True
         self.log += outcome.log
         return outcome
@@ -164,34 +196,21 @@ class Deployment:
         stores.clock.moment = utc_now()
         return stores
 
-    def _environment(self, run: Run) -> dict[str, str]:
-        secrets = self.aws.secrets
-        return {
-            "AWS_ENDPOINT_URL": self.front.url(run, "aws"),
-            "PROVIDER": self.provider,
+    def _environment(self, function: str, run: Run) -> dict[str, str]:
+        variables = ENVIRONMENT[f"{function.capitalize()}Function"]
+        ours = {
+            **self.aws.addresses(),
             "AGENT_ID": "sales",
-            "INBOUND_QUEUE_URL": self.aws.urls["inbound"],
-            "COMPACTION_QUEUE_URL": self.aws.urls["compaction"],
-            **{f"{table.upper()}_TABLE": table for table in TABLES},
-            "SERVICE_SECRET_ARN": secrets["service"],
-            "HASH_KEY_SECRET_ARN": secrets["hash"],
-            "WEBHOOK_SECRET_ARN": secrets["webhook"],
-            "WEBHOOK_TOLERANCE_SECONDS": "300",
+            "PROVIDER": self.provider,
             "OPENAI_BASE_URL": self.front.url(run, "model/v1"),
-            "REPLY_MODEL": "gpt-6-luna",
-            "MEMORY_MODEL": "gpt-6-luna",
             "WHASP_API_URL": self.front.url(run, "provider"),
             "GRAPH_API_URL": self.front.url(run, "provider/v26.0"),
-            "CONTEXT_CHARS": "12000",
-            "CONTEXT_MESSAGES": "60",
-            "CONTEXT_TOKENS": "0",
-            "COMPACT_AT": "40",
-            "KEEP_MESSAGES": "20",
-            "RETENTION_DAYS": "0",
-            "FORGET_ON_OPT_OUT": "false",
+            "WEBHOOK_TOLERANCE_SECONDS": "300",
             "MAX_RECEIVE_COUNT": str(MAX_RECEIVE_COUNT),
             **self.settings,
         }
+        known = {name: ours.get(name, value) for name, value in variables.items()}
+        return {"AWS_ENDPOINT_URL": self.front.url(run, "aws"), **known}
 
 
 @contextmanager
@@ -207,14 +226,13 @@ def laboratory() -> Iterator[Callable[..., Deployment]]:
             aws.reset()
             services = Services(idempotent=provider == "whasp")
             fronts.append(Front(services))
-            return Deployment(aws, handlers, fronts[0], services, provider, troubles, settings)
+            return Deployment(aws, [others, handlers], fronts[0], services, provider, troubles, settings)
 
         try:
             yield fresh
         finally:
             while fronts:
                 fronts.pop().close()
-            del others
 
 
 def queued(body: str, group: str) -> Queued:

@@ -15,8 +15,17 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from tests.faults.services import Call, Services, read_call
-from tests.faults.troubles import FAILURES, KILL_AFTER, KILL_BEFORE, KILLS, LOST_ANSWER, Point, Reply, Trouble
-from tests.faults.troubles import conflict, refused
+from tests.faults.troubles import (
+    FAILURES,
+    KILL_AFTER,
+    KILL_BEFORE,
+    LOST_ANSWER,
+    Point,
+    Reply,
+    Trouble,
+    conflict,
+    refused,
+)
 
 CONFLICT = "conflict"
 PLACE_TAKEN = "place taken"
@@ -27,7 +36,7 @@ class Run:
     """One process of a handler, as the front sees it.
 
     Attributes:
-        calls: The points of its calls, in order.
+        calls: The points of its calls, in order; `asked` holds the calls themselves.
         met: The troubles that it ran into.
         pid: Its process id, once known.
         dead: Set when it was killed: what is still under way on other connections is not processed.
@@ -39,6 +48,7 @@ class Run:
     troubles: Sequence[Trouble] = ()
     before: Callable[[Call], None] = lambda _: None
     calls: list[Point] = field(default_factory=list)
+    asked: list[Call] = field(default_factory=list)
     met: list[Trouble] = field(default_factory=list)
     pid: int = 0
     dead: bool = False
@@ -49,15 +59,17 @@ class Run:
         self.pid = pid
         self.known.set()
 
-    def count(self, label: str) -> tuple[Point, Trouble | None]:
-        self._seen[label] += 1
-        point = Point(self.invocation, label, self._seen[label])
+    def count(self, call: Call) -> Trouble | None:
+        """Takes note of a call; returns what goes wrong with it."""
+        self._seen[call.label] += 1
+        point = Point(self.invocation, call.label, self._seen[call.label])
         self.calls.append(point)
+        self.asked.append(call)
         for trouble in self.troubles:
-            if trouble.meets(self.invocation, label, point.nth):
+            if trouble.meets(self.invocation, call.label, point.nth):
                 self.met.append(trouble)
-                return point, trouble
-        return point, None
+                return trouble
+        return None
 
     def kill(self) -> None:
         self.dead = True
@@ -93,13 +105,14 @@ class Front:
 
     def handle(self, method: str, path: str, headers: dict[str, str], body: bytes) -> Reply | None:
         """The answer to a request; None where the connection is to end without one."""
-        _, number, service, rest = path.split("/", 3)
+        number, _, rest = path[1:].partition("/")
+        service, _, rest = rest.partition("/")
         run = self._runs[int(number)]
         call = read_call(service, method, "/" + rest, headers, body)
         with self._lock:
             if run.dead:
                 return None
-            _, trouble = run.count(call.label)
+            trouble = run.count(call)
         run.before(call)
         with self._lock:
             return self._process(run, call, trouble)
@@ -178,6 +191,3 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
         """Says nothing."""
-
-
-__all__ = ["KILLS", "Front", "Run", "failures_at"]

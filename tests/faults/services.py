@@ -19,7 +19,9 @@ from tools.local.simulated_provider.exchange import Request
 from tools.local.simulated_provider.server import DEFAULT_API_KEY, SimulatedProvider
 
 _TARGETS = {"DynamoDB_20120810": "dynamodb", "AmazonSQS": "sqs", "secretsmanager": "secretsmanager"}
-_WORD = re.compile(r"\b[a-z]+[0-9]+\b")
+COMMIT = "dynamodb TransactWriteItems Put messages, Update turns"
+
+_TOKEN = re.compile(r"\btok[0-9]+\b")
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,7 @@ class Services:
     Attributes:
         provider: The simulated provider, with everything that it has taken.
         replies_asked: The bodies of the model calls for a reply; `compactions_asked` alike.
+        told: What the model was asked to answer and what was committed, in order: `(asked, tokens)`.
         say: What the model replies, from the texts of the new messages.
     """
 
@@ -84,6 +87,7 @@ class Services:
         self.provider = SimulatedProvider()
         self.replies_asked: list[dict[str, Any]] = []
         self.compactions_asked: list[dict[str, Any]] = []
+        self.told: list[tuple[bool, frozenset[str]]] = []
         self.say: Callable[[list[str]], str] = answer_naming
         self.idempotent = idempotent
         self._control = Control()
@@ -106,6 +110,9 @@ class Services:
         answer = self._aws.process_request(request)
         assert answer is not None, call.label
         status, given, body = answer
+        if status == 200 and call.label == COMMIT:
+            (reply,) = (action["Put"]["Item"]["text"]["S"] for action in call.json()["TransactItems"] if "Put" in action)
+            self.told.append((False, tokens(reply)))
         raw = body.encode() if isinstance(body, str) else body
         skipped = ("content-length", "server", "date", "connection")
         kept = tuple((name, str(value)) for name, value in given.items() if name.lower() not in skipped)
@@ -124,6 +131,7 @@ class Services:
             self.compactions_asked.append(asked)
         else:
             self.replies_asked.append(asked)
+            self.told.append((True, tokens(" ".join(new_texts(asked)))))
             answer["output"] = [message(self.say(new_texts(asked)))]
         return Reply(200, json.dumps(answer).encode(), (("Content-Type", "application/json"),))
 
@@ -140,8 +148,13 @@ def new_texts(asked: dict[str, Any]) -> list[str]:
 
 
 def answer_naming(new: list[str]) -> str:
-    """A reply that names the tokens (`m1`, `m2`) of the messages that it answers."""
-    return "You said " + " ".join(_WORD.findall(" ".join(new))) + "."
+    """A reply that names the tokens of the messages that it answers."""
+    return f"You said {' '.join(_TOKEN.findall(' '.join(new)))}."
+
+
+def tokens(text: str) -> frozenset[str]:
+    """The words of a text by which it is known again: `tok1`, `tok2`, …"""
+    return frozenset(_TOKEN.findall(text))
 
 
 def _text(content: Any) -> str:

@@ -43,11 +43,37 @@ def load(function: str) -> Any:
     return module
 
 
+def remember_files() -> None:
+    """Reading botocore's files and the certificates again takes most of a cold start, and is none of ours."""
+    import ssl
+
+    from botocore.loaders import JSONFileLoader, Loader
+
+    for owner, name in ((JSONFileLoader, "load_file"), (Loader, "list_available_services")):
+        setattr(owner, name, _once(getattr(owner, name), skipped=1))
+    # Nothing here speaks TLS.
+    ssl.SSLContext.load_verify_locations = lambda *_args, **_kwargs: None  # type: ignore[method-assign]
+
+
+def _once(function: Any, skipped: int = 0) -> Any:
+    answers: dict[str, Any] = {}
+
+    def remembered(*args: Any, **kwargs: Any) -> Any:
+        key = repr((args[skipped:], kwargs))
+        if key not in answers:
+            answers[key] = function(*args, **kwargs)
+        return answers[key]
+
+    return remembered
+
+
 def warm_up() -> None:
+    remember_files()
     for function in ("ingest", "reply", "compact"):
         load(function)
-    for service in ("dynamodb", "sqs", "secretsmanager"):
-        boto3.client(service)  # type: ignore[call-overload]
+    for session in (boto3, boto3.Session()):
+        for service in ("dynamodb", "sqs", "secretsmanager"):
+            session.client(service)  # type: ignore[union-attr]
     import openai
 
     openai.OpenAI(api_key="x").close()

@@ -275,6 +275,7 @@ def test_an_expired_fact_is_replaced_not_built_upon():
     old = fact("mood", "tired", version=5, expires_at=NOW - timedelta(seconds=1), evidence_seq=99)
     update = only([change("mood", "happy", stated=False)], [old])
     assert (update.expected_version, update.new.version, update.past.reason) == (5, 6, "expired")
+    assert update.past.replaced_at == old.expires_at
     assert verdict([], [old]).updates == ()
 
 

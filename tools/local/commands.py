@@ -91,7 +91,11 @@ def _run(options: argparse.Namespace) -> int:
     )
     with start(chosen, _say) as stack:
         _introduce(stack)
-        if wait_while(lambda: stack.ended_child() is None):
+        try:
+            if wait_while(lambda: stack.ended_child() is None):
+                return 0
+        except KeyboardInterrupt:
+            _say("\nEnding everything …")
             return 0
         ended = stack.ended_child()
         assert ended is not None

@@ -11,6 +11,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from whatsapp_agent.errors import ConfigurationError
+from whatsapp_agent.memory.allowance import Limits
 from whatsapp_agent.memory.records import AgentProfile, FactKey, Phrases
 from whatsapp_agent.phones import canonical
 from whatsapp_agent.phrases import PHRASES
@@ -22,7 +23,12 @@ _AGENT_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 _FACT_KEY = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _LIFETIME = re.compile(r"([1-9][0-9]{0,5})(s|m|h|d)")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
-_TOP_LEVEL = {"name", "language", "time_zone", "numbers", "stop_words", "phrases", "facts"}
+_TOP_LEVEL = {
+    "name", "language", "time_zone", "numbers", "labels", "stop_words", "erase_words", "pause_hours",
+    "transcription_model", "phrases", "limits", "facts",
+}  # fmt: skip
+_MOST_SPENT = 1_000_000
+_LONGEST_PAUSE_HOURS = 720
 _FACT_FIELDS = {"description", "kind", "lifetime", "pinned", "max_items"}
 
 
@@ -62,14 +68,16 @@ def load_agents(directory: Traversable | Path) -> dict[str, AgentProfile]:
     }
     if not agents:
         raise ConfigurationError("no agent found: a folder with agent.toml and persona.md is one")
-    owner: dict[str, str] = {}
-    for agent in agents.values():
-        for number in agent.numbers:
-            if number in owner:
-                raise ConfigurationError(
-                    f"agents/{agent.agent_id}/agent.toml: numbers: {number} already belongs to {owner[number]}"
-                )
-            owner[number] = agent.agent_id
+    for key in ("numbers", "labels"):
+        owner: dict[str, str] = {}
+        for agent in agents.values():
+            for claimed in getattr(agent, key):
+                if claimed in owner:
+                    raise ConfigurationError(
+                        f"agents/{agent.agent_id}/agent.toml: {key}: {claimed} already belongs to "
+                        f"{owner[claimed]}"
+                    )
+                owner[claimed] = agent.agent_id
     return agents
 
 
@@ -129,6 +137,28 @@ class _Reader:
             fact_keys=self._fact_keys(self._get(table, "facts", dict, {})),
             numbers=tuple(numbers),
             stop_words=self._texts(table, "stop_words"),
+            labels=tuple(label.strip() for label in self._texts(table, "labels")),
+            erase_words=self._texts(table, "erase_words"),
+            limits=self._limits(self._get(table, "limits", dict, {})),
+            pause=timedelta(hours=self._whole(table, "pause_hours", 12, _LONGEST_PAUSE_HOURS)),
+            transcription_model=self._get(table, "transcription_model", str, "gpt-transcribe"),
+        )
+
+    def _whole(self, table: Mapping[str, Any], key: str, default: int, most: int, path: str = "") -> int:
+        value: int = self._get(table, key, int, default, path)
+        if not 0 <= value <= most:
+            raise self._wrong(path + key, f"is {value}; it must be from 0 to {most}")
+        return value
+
+    def _limits(self, table: Mapping[str, Any]) -> Limits:
+        defaults = {field.name: field.default for field in fields(Limits)}
+        for key in sorted(table.keys() - defaults.keys()):
+            raise self._wrong(f"limits.{key}", f"is not known; known are {', '.join(sorted(defaults))}")
+        return Limits(
+            **{
+                name: self._whole(table, name, int(str(default)), _MOST_SPENT, "limits.")
+                for name, default in defaults.items()
+            }
         )
 
     def _phrases(self, language: str, overrides: Mapping[str, Any]) -> Phrases:

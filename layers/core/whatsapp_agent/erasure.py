@@ -1,42 +1,87 @@
 """Forgets a person: first the tombstone, so that nothing that is still on its way is written back."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from whatsapp_agent.clock import Clock, new_id
 from whatsapp_agent.events import Erase
+from whatsapp_agent.memory.records import CompactionJob, conversation_key, split_conversation
 from whatsapp_agent.phones import canonical
-from whatsapp_agent.ports import ConversationStore, Directory, FactStore, TurnQueue
+from whatsapp_agent.ports import (
+    CompactionQueue,
+    ConversationStore,
+    Directory,
+    FactStore,
+    RecallStore,
+    TurnQueue,
+)
+from whatsapp_agent.privacy_ports import DeadLetters
 from whatsapp_agent.telemetry import Telemetry
+
+
+@dataclass(frozen=True, slots=True)
+class ErasureParts:
+    """Everywhere that something of a person can be.
+
+    Attributes:
+        agents: The ids of every agent: a person's other addresses go when no agent remembers them any more.
+    """
+
+    conversations: ConversationStore
+    facts: FactStore
+    recall: RecallStore
+    directory: Directory
+    dead_letters: DeadLetters
+    compaction_queue: CompactionQueue
+    agents: Sequence[str] = ()
 
 
 class Erasure:
     """Deletes everything that is kept about a conversation. Runs in the person's own queue group."""
 
-    def __init__(
-        self,
-        conversations: ConversationStore,
-        facts: FactStore,
-        directory: Directory,
-        telemetry: Telemetry,
-        now: Clock,
-    ) -> None:
-        self._conversations = conversations
-        self._facts = facts
-        self._directory = directory
+    def __init__(self, parts: ErasureParts, telemetry: Telemetry, now: Clock) -> None:
+        self._parts = parts
         self._telemetry = telemetry
         self._now = now
 
-    def erase(self, conversation: str) -> None:
+    def erase(self, conversation: str, asked_at: datetime | None = None) -> None:
         """Records the erasure, then deletes. Safe to repeat; a run that breaks off is finished by the next.
 
-        Messages go first: a compaction in flight checks that they still exist before it writes facts.
+        What the person says after `asked_at` (by default: from now on) is a new conversation and stays, also
+        where it is queued already. Messages go first: a compaction in flight checks that they still exist
+        before it writes. What compactions keep outside of that transaction is deleted again by a job that
+        waits behind the one in flight.
+
+        Raises:
+            TransientError: Something could not be reached; the rest is still there.
         """
-        self._directory.record_erasure(conversation, self._now())
-        items = self._conversations.erase(conversation)
-        items += self._facts.erase(conversation)
+        parts, now = self._parts, self._now()
+        erased_at = min(asked_at or now, now)
+        agent, person = split_conversation(conversation)
+        addresses = parts.directory.aliases(person)
+        for address in (person, *addresses):
+            parts.directory.record_erasure(conversation_key(agent, address), erased_at)
+        items = parts.conversations.erase(conversation)
+        items += parts.facts.erase(conversation)
+        items += parts.recall.erase(conversation)
+        parts.compaction_queue.send(CompactionJob(conversation, 0, erased_at))
+        for address in (person, *addresses):
+            items += parts.dead_letters.drop(address, conversation, erased_at)
+        if addresses and not self._remembered_elsewhere(agent, person):
+            items += parts.directory.forget_person(person)
         self._telemetry.count("Erased")
         self._telemetry.info("person_erased", items=items)
+
+    def _remembered_elsewhere(self, agent: str, person: str) -> bool:
+        others = [conversation_key(other, person) for other in self._parts.agents if other != agent]
+        return any(
+            self._parts.conversations.newest_messages(other, 1)
+            or self._parts.conversations.summary(other).version
+            or self._parts.facts.facts(other)
+            for other in others
+        )
 
 
 class ErasureRequest:

@@ -13,6 +13,9 @@
     │   ├── InvalidSignature
     │   ├── ModelRefused          key wrong, quota used up, model unknown
     │   ├── ContextTooLong
+    │   ├── MediaUnreadable       a voice note, picture or document that nobody can read
+    │   │   └── MediaTooLarge
+    │   ├── FactRefused           a value that is not kept as a fact
     │   └── SendRejected          the provider will never take this message
     │       ├── WindowClosed
     │       ├── RecipientOptedOut
@@ -21,6 +24,7 @@
         ├── SeqTaken
         ├── TurnMoved
         ├── SummaryMoved
+        ├── FactMoved
         └── MessagesGone
 
 Two families decide retries. Each adapter translates the codes of its outside system in one function and
@@ -97,6 +101,21 @@ class ContextTooLong(PermanentError):
     """The prompt is larger than the model takes."""
 
 
+class FactRefused(PermanentError):
+    """A value that cannot be kept as a fact; `code` is the reason, for example `secret` or `unknown_key`."""
+
+
+class MediaUnreadable(PermanentError):
+    """A medium is gone, is not what it says it is, or is of a kind that cannot become text."""
+
+
+class MediaTooLarge(MediaUnreadable):
+    """A medium is larger than this deployment reads; no more than that was fetched."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, code="too_large")
+
+
 class SendRejected(PermanentError):
     """The provider will never deliver this message."""
 
@@ -135,6 +154,10 @@ class TurnMoved(ConflictError):
 
 class SummaryMoved(ConflictError):
     """Another compaction has replaced the summary, or an erasure has removed it."""
+
+
+class FactMoved(ConflictError):
+    """A fact has another version than was read: read the facts again and judge again."""
 
 
 class MessagesGone(ConflictError):

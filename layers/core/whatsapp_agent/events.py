@@ -61,6 +61,29 @@ class InboundMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnerMessage:
+    """The human owner of a business number answered a person by hand.
+
+    Attributes:
+        person, address: Whom they wrote to.
+        kind, text, target_id: As of an `InboundMessage`.
+    """
+
+    kind_name: ClassVar[str] = "owner_message"
+    event_id: str
+    person: str
+    address: str
+    number: str
+    message_id: str
+    kind: str
+    text: str
+    sent_at: datetime
+    received_at: datetime
+    target_id: str = ""
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class NumberReplaced:
     """A business number was retired and another took its place; nobody's memory changes."""
 
@@ -120,11 +143,21 @@ class DeliveryStatus:
     code: str = ""
 
 
-Event = InboundMessage | NumberReplaced | PersonChangedNumber | OptOut | Erase | DeliveryStatus
+Event = (
+    InboundMessage | OwnerMessage | NumberReplaced | PersonChangedNumber | OptOut | Erase | DeliveryStatus
+)
 
 _CLASSES: dict[str, type[Any]] = {
     cls.kind_name: cls
-    for cls in (InboundMessage, NumberReplaced, PersonChangedNumber, OptOut, Erase, DeliveryStatus)
+    for cls in (
+        InboundMessage,
+        OwnerMessage,
+        NumberReplaced,
+        PersonChangedNumber,
+        OptOut,
+        Erase,
+        DeliveryStatus,
+    )
 }
 _MOMENTS = frozenset({"sent_at", "received_at"})
 

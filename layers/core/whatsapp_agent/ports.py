@@ -11,17 +11,20 @@ from typing import Protocol
 
 from whatsapp_agent.events import Event, OutboundMessage
 from whatsapp_agent.ledger import Turn, TurnState
+from whatsapp_agent.memory.passages import Catalogue, Passage, Source, Vector
 from whatsapp_agent.memory.records import (
     CompactionAnswer,
     CompactionCommit,
     CompactionJob,
     Fact,
     FactKey,
+    FactUpdate,
     Message,
     ModelReply,
     PastFact,
     Prompt,
     Summary,
+    ToolSpec,
 )
 
 
@@ -119,8 +122,14 @@ class Ledger(Protocol):
     def turn(self, conversation: str, event_id: str) -> Turn | None:
         """The turn of an event, read strongly consistent; None where the event was never claimed."""
 
+    def turns_of(self, conversation: str, event_ids: Sequence[str]) -> list[Turn]:
+        """The turns of up to 100 events, strongly consistent, in any order; absent ones are left out."""
+
     def find_by_provider_id(self, conversation: str, provider_id: str) -> Turn | None:
         """The newest turn of the conversation of which `provider_id` names a sent part."""
+
+    def turns(self, conversation: str) -> list[Turn]:
+        """Every turn that the conversation still has, oldest first. For looking, not for deciding."""
 
 
 class ConversationStore(Protocol):
@@ -140,6 +149,13 @@ class ConversationStore(Protocol):
     ) -> None:
         """Writes the conversation's state (None clears), leaving summary text and version alone."""
 
+    def revise(self, message: Message, *, text: str, kind: str) -> bool:
+        """Gives a stored message another text and kind: it was edited, deleted, or never sent.
+
+        Returns:
+            Whether the message was still there; it is the same one only with the same event.
+        """
+
     def commit_compaction(self, commit: CompactionCommit) -> None:
         """Writes the new summary and the fact updates in one transaction.
 
@@ -158,13 +174,33 @@ class ConversationStore(Protocol):
 
 
 class FactStore(Protocol):
-    """Facts and their history. Changes are written by `ConversationStore.commit_compaction`."""
+    """Facts and their history. A compaction's changes are written by `ConversationStore.commit_compaction`."""
 
     def facts(self, conversation: str) -> list[Fact]:
         """The current facts, by key and item, strongly consistent. Expired ones are left out."""
 
     def history(self, conversation: str, key: str = "") -> list[PastFact]:
-        """Former values, oldest first; of one key where `key` is given."""
+        """Former values, oldest first; of one key where `key` is given. One that has expired is among them
+        from that moment on.
+        """
+
+    def write(
+        self, conversation: str, updates: Sequence[FactUpdate], *, while_there: Message | None = None
+    ) -> None:
+        """Writes changes outside a compaction: an operator's, or what the person asks to be remembered.
+
+        Each update holds on its version and goes with its history item. More than one transaction holds
+        (100 actions; an update takes two to four) are split, in order.
+
+        Args:
+            conversation: Whose facts they are.
+            updates: At most one per fact.
+            while_there: A message that must still exist, so that nothing is written back after an erasure.
+
+        Raises:
+            FactMoved: A fact has another version; earlier slices, if any, are written.
+            MessagesGone: `while_there` no longer exists.
+        """
 
     def erase(self, conversation: str) -> int:
         """Deletes every fact and its history; returns how many items there were."""
@@ -195,11 +231,115 @@ class Directory(Protocol):
     def alias_person(self, alias: str, person: str) -> None:
         """Lets a new address of a person lead to the key under which they are remembered."""
 
+    def aliases(self, person: str) -> list[str]:
+        """The other addresses that lead to the person."""
+
+    def forget_person(self, person: str) -> int:
+        """Removes every address that leads to the person; returns how many there were."""
+
     def erased_at(self, conversation: str) -> datetime | None:
         """When the conversation was last erased. Kept under a keyed hash, not under the phone number."""
 
     def record_erasure(self, conversation: str, at: datetime) -> None:
         """Writes down an erasure; a later one replaces an earlier one, never the other way round."""
+
+
+class RecallStore(Protocol):
+    """What can be recalled word by word: episodes of a conversation, knowledge of an agent."""
+
+    def passages(self, owner: str, prefix: str, limit: int, *, newest_first: bool = False) -> list[Passage]:
+        """Up to `limit` passages of which the key begins with `prefix`, in order of their keys (or from the
+        last one backwards), without vectors. Eventually consistent; expired ones are left out.
+        """
+
+    def get(self, owner: str, keys: Sequence[str]) -> list[Passage]:
+        """The passages with these keys (up to 100), without vectors, in any order; absent ones are left out."""
+
+    def nearest(self, owner: str, vector: Vector, model: str, limit: int) -> dict[str, float]:
+        """Cosine similarity by key of the owner's passages that lie nearest, up to `limit` (at most 100).
+
+        Only vectors that `model` made are compared; nobody else's passage is ever looked at.
+        """
+
+    def vectors(self, owner: str, prefix: str) -> dict[str, tuple[str, Vector]]:
+        """Model and vector by key, of all passages of which the key begins with `prefix`. Not for replies:
+        it reads everything.
+        """
+
+    def put(self, passages: Sequence[Passage], *, while_there: Message | None = None) -> None:
+        """Writes passages with their vectors; one that has none is found by its words. Those with the same
+        key are replaced, so doing it again changes nothing.
+
+        Args:
+            passages: All of one owner.
+            while_there: A message that must still exist, so that nothing is written back after an erasure.
+
+        Raises:
+            MessagesGone: `while_there` no longer exists; nothing more is written.
+        """
+
+    def delete(self, owner: str, keys: Sequence[str]) -> None:
+        """Deletes passages and their vectors; absent ones are passed over."""
+
+    def erase(self, owner: str) -> int:
+        """Deletes everything that the conversation (or the agent) owns; returns how many items there were."""
+
+
+class KnowledgeCatalogue(Protocol):
+    """Which documents an agent knows."""
+
+    def catalogue(self, owner: str) -> Catalogue:
+        """The catalogue's version; an empty one where the agent never knew anything. Eventually consistent."""
+
+    def sources(self, owner: str) -> list[Source]:
+        """The agent's documents, by name. Strongly consistent."""
+
+    def put_source(self, source: Source) -> None:
+        """Enters a document, or replaces its entry."""
+
+    def delete_source(self, owner: str, name: str) -> None:
+        """Removes a document's entry."""
+
+    def publish(self, owner: str, chunks: int) -> None:
+        """Gives the catalogue a new version, so that every process reads the knowledge again."""
+
+
+class Embedder(Protocol):
+    """Makes vectors of texts.
+
+    Attributes:
+        model: Name of the model; vectors of different models cannot be compared.
+    """
+
+    @property
+    def model(self) -> str: ...
+
+    def embed(self, texts: Sequence[str], *, seconds: float) -> list[Vector]:
+        """One vector per text, in order, all of the deployment's length.
+
+        Raises:
+            ModelUnavailable: Overloaded, failing, or slower than `seconds`.
+            ModelRefused: Key wrong, quota used up, model unknown, or vectors of another length.
+        """
+
+
+class Toolbox(Protocol):
+    """The tools that the model may use for one reply."""
+
+    @property
+    def specs(self) -> Sequence[ToolSpec]:
+        """What the model is offered; constant for an agent, so that prompts keep their common beginning."""
+
+    def call(self, name: str, arguments: str) -> str:
+        """Runs a tool and returns what the model is told.
+
+        Never raises for what the model did: an unknown name and wrong arguments (`arguments` is whatever the
+        model wrote where JSON belongs) are answers too. The same call again has the same effect.
+        """
+
+
+MOST_TOOL_ROUNDS = 4
+"""How often a model may call tools for one reply; then it has to answer."""
 
 
 class Model(Protocol):
@@ -212,8 +352,14 @@ class Model(Protocol):
         ContextTooLong: The prompt is larger than the model takes.
     """
 
-    def reply(self, prompt: Prompt, *, seconds: float) -> ModelReply:
-        """Answers the person. `seconds` bounds the whole call, its retries included."""
+    def reply(self, prompt: Prompt, *, seconds: float, tools: Toolbox | None = None) -> ModelReply:
+        """Answers the person. `seconds` bounds the whole call, its retries and rounds of tools included.
+
+        With `tools` the model may call them in up to `MOST_TOOL_ROUNDS` rounds, then it answers without.
+        """
+
+    def count_tokens(self, prompt: Prompt, *, seconds: float) -> int:
+        """The tokens that the service counts for the prompt; nothing is generated."""
 
     def compact(self, prompt: Prompt, fact_keys: Mapping[str, FactKey], *, seconds: float) -> CompactionAnswer:
         """Asks once for the new summary and the fact changes, as structured output that can only name

@@ -69,6 +69,9 @@ _MODEL_NAME = Rule(
 _QUEUE_URL = Rule("the URL of an SQS queue", _matching(r"https?://[^\s/]+/\S+"))
 _SECRET_ARN = Rule("the ARN of a secret in Secrets Manager", _matching(r"arn:[a-z0-9-]+:secretsmanager:\S+"))
 _TABLE_NAME = Rule("the name of a DynamoDB table", _matching(r"[A-Za-z0-9_.-]{3,255}"))
+_OPTIONAL_BUCKET = Rule(
+    "the name of an S3 bucket, or empty", _matching(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"), optional=True
+)
 _FLAG = Rule("true or false", lambda text: {"true": True, "false": False}[text.lower()])
 
 ProviderName = Annotated[str, _one_of("whasp", "meta")]
@@ -76,6 +79,7 @@ AgentId = Annotated[str, _AGENT_ID]
 QueueUrl = Annotated[str, _QUEUE_URL]
 SecretArn = Annotated[str, _SECRET_ARN]
 TableName = Annotated[str, _TABLE_NAME]
+OptionalBucket = Annotated[str, _OPTIONAL_BUCKET]
 ModelName = Annotated[str, _MODEL_NAME]
 Url = Annotated[str, _url()]
 OptionalUrl = Annotated[str, _url(optional=True)]
@@ -160,11 +164,14 @@ class ReplySettings(_Settings):
     provider: ProviderName
     agent_id: AgentId
     inbound_queue_url: QueueUrl
+    inbound_dead_letter_queue_url: QueueUrl
     compaction_queue_url: QueueUrl
+    compaction_dead_letter_queue_url: QueueUrl
     messages_table: TableName
     turns_table: TableName
     summaries_table: TableName
     facts_table: TableName
+    recall_table: TableName
     directory_table: TableName
     service_secret_arn: SecretArn
     hash_key_secret_arn: SecretArn
@@ -201,6 +208,7 @@ class CompactSettings(_Settings):
     """Settings of the function that compacts conversations.
 
     Attributes:
+        archive_bucket: Where raw messages are kept before they are deleted; empty keeps none.
         keep_messages: How many of the newest messages stay as they are.
     """
 
@@ -209,6 +217,8 @@ class CompactSettings(_Settings):
     turns_table: TableName
     summaries_table: TableName
     facts_table: TableName
+    recall_table: TableName
+    archive_bucket: OptionalBucket
     service_secret_arn: SecretArn
     hash_key_secret_arn: SecretArn
     openai_base_url: OptionalUrl

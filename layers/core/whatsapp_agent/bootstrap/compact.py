@@ -16,8 +16,10 @@ from whatsapp_agent.model.responses import OpenAIModel
 from whatsapp_agent.queues.compaction import decode_job
 from whatsapp_agent.secrets import JsonSecret
 from whatsapp_agent.settings import CompactSettings
+from whatsapp_agent.store.archive import S3Archive
 from whatsapp_agent.store.conversations import DynamoConversationStore
 from whatsapp_agent.store.facts import DynamoFactStore
+from whatsapp_agent.store.recall import DynamoRecallStore
 from whatsapp_agent.telemetry import PowertoolsTelemetry, Telemetry
 
 AWS_CLIENTS = Config(connect_timeout=2, read_timeout=5, retries={"mode": "standard", "total_max_attempts": 3})
@@ -52,6 +54,10 @@ def build(environment: Mapping[str, str] = os.environ) -> CompactFunction:
         now=utc_now,
         retention_days=settings.retention_days,
     )
+    archive = None
+    if settings.archive_bucket:
+        s3 = boto3.client("s3", config=AWS_CLIENTS)
+        archive = S3Archive(s3, bucket=settings.archive_bucket, hash_key=hash_key)
     compactor = Compactor(
         conversations=conversations,
         facts=DynamoFactStore(dynamodb, facts=settings.facts_table, now=utc_now),
@@ -71,5 +77,7 @@ def build(environment: Mapping[str, str] = os.environ) -> CompactFunction:
         ),
         telemetry=telemetry,
         now=utc_now,
+        recall=DynamoRecallStore(dynamodb, recall=settings.recall_table),
+        archive=archive,
     )
     return CompactFunction(CompactionJobs(compactor, decode_job, telemetry), telemetry)

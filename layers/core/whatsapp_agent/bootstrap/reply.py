@@ -11,7 +11,7 @@ from botocore.config import Config
 
 from whatsapp_agent.agents import load_agents
 from whatsapp_agent.clock import utc_now
-from whatsapp_agent.erasure import Erasure
+from whatsapp_agent.erasure import Erasure, ErasureParts
 from whatsapp_agent.errors import ConfigurationError
 from whatsapp_agent.memory.records import AgentProfile
 from whatsapp_agent.model.responses import OpenAIModel
@@ -19,6 +19,7 @@ from whatsapp_agent.ports import Provider
 from whatsapp_agent.providers.meta.api import MetaProvider
 from whatsapp_agent.providers.whasp.api import WhaspProvider
 from whatsapp_agent.queues.compaction import SqsCompactionQueue
+from whatsapp_agent.queues.dead_letters import SqsDeadLetters
 from whatsapp_agent.queues.inbound import SqsTurnQueue
 from whatsapp_agent.secrets import JsonSecret
 from whatsapp_agent.settings import ReplySettings
@@ -26,7 +27,10 @@ from whatsapp_agent.store.conversations import DynamoConversationStore
 from whatsapp_agent.store.directory import DynamoDirectory
 from whatsapp_agent.store.facts import DynamoFactStore
 from whatsapp_agent.store.ledger import DynamoLedger
+from whatsapp_agent.store.recall import DynamoRecallStore
+from whatsapp_agent.store.retention import DynamoRetention
 from whatsapp_agent.telemetry import PowertoolsTelemetry, Telemetry
+from whatsapp_agent.turns.activity import Activity
 from whatsapp_agent.turns.agents import AgentFinder
 from whatsapp_agent.turns.answer import Answerer, ContextLimits
 from whatsapp_agent.turns.batch import Batch
@@ -89,7 +93,13 @@ def build(environment: Mapping[str, str] = os.environ) -> ReplyFunction:
         now=utc_now,
         retention_days=settings.retention_days,
     )
-    facts = DynamoFactStore(dynamodb, facts=settings.facts_table, now=utc_now)
+    facts = DynamoFactStore(
+        dynamodb,
+        facts=settings.facts_table,
+        messages=settings.messages_table,
+        now=utc_now,
+        retention_days=settings.retention_days,
+    )
     directory = DynamoDirectory(dynamodb, directory=settings.directory_table, hash_key=hash_key, now=utc_now)
     provider = _provider(settings, service.get("provider_api_key", ""))
     model = OpenAIModel(
@@ -103,7 +113,32 @@ def build(environment: Mapping[str, str] = os.environ) -> ReplyFunction:
     people = ThreadPoolExecutor(max_workers=PEOPLE, thread_name_prefix="person")
     limits = ContextLimits(settings.context_chars, settings.context_messages, settings.context_tokens)
     reader = ContextReader(conversations, facts, directory, side_by_side, limits.messages)
-    erasure = Erasure(conversations, facts, directory, telemetry, utc_now)
+    compaction_queue = SqsCompactionQueue(sqs, settings.compaction_queue_url)
+    erasure = Erasure(
+        ErasureParts(
+            conversations=conversations,
+            facts=facts,
+            recall=DynamoRecallStore(dynamodb, recall=settings.recall_table),
+            directory=directory,
+            dead_letters=SqsDeadLetters(
+                sqs,
+                inbound_url=settings.inbound_dead_letter_queue_url,
+                compaction_url=settings.compaction_dead_letter_queue_url,
+            ),
+            compaction_queue=compaction_queue,
+            agents=tuple(profiles),
+        ),
+        telemetry,
+        utc_now,
+    )
+    retention = DynamoRetention(
+        dynamodb,
+        messages=settings.messages_table,
+        summaries=settings.summaries_table,
+        facts=settings.facts_table,
+        now=utc_now,
+        retention_days=settings.retention_days,
+    )
     agents = AgentFinder(profiles, settings.agent_id, directory)
     turns = TurnTaker(
         TurnParts(
@@ -113,11 +148,12 @@ def build(environment: Mapping[str, str] = os.environ) -> ReplyFunction:
             outbox=Outbox(provider, ledger, conversations, telemetry, utc_now),
             ledger=ledger,
             conversations=conversations,
-            compaction_queue=SqsCompactionQueue(sqs, settings.compaction_queue_url),
+            compaction_queue=compaction_queue,
             provider=provider,
             telemetry=telemetry,
             executor=side_by_side,
             forget=erasure.erase,
+            activity=Activity(retention, settings.retention_days, telemetry, utc_now),
         ),
         TurnSettings(limits, settings.compact_at, settings.forget_on_opt_out),
     )

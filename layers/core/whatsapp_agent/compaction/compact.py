@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from whatsapp_agent.clock import Clock
 from whatsapp_agent.errors import ConflictError, ModelAnswerUnusable
@@ -17,7 +18,8 @@ from whatsapp_agent.memory.records import (
     Summary,
     split_conversation,
 )
-from whatsapp_agent.ports import ConversationStore, FactStore, Model
+from whatsapp_agent.ports import ConversationStore, FactStore, Model, RecallStore
+from whatsapp_agent.privacy_ports import Archive
 from whatsapp_agent.telemetry import Telemetry
 
 MOST_MESSAGES = 500
@@ -47,6 +49,8 @@ class Compactor:
         settings: CompactionSettings,
         telemetry: Telemetry,
         now: Clock,
+        recall: RecallStore,
+        archive: Archive | None = None,
     ) -> None:
         self._conversations = conversations
         self._facts = facts
@@ -55,6 +59,8 @@ class Compactor:
         self._settings = settings
         self._telemetry = telemetry
         self._now = now
+        self._recall = recall
+        self._archive = archive
 
     def compact(self, job: CompactionJob, *, seconds: float) -> bool:
         """Compacts the conversation of `job`; returns whether a new summary was written.
@@ -67,6 +73,9 @@ class Compactor:
             TransientError: Nothing was lost; the job is to be handed out again.
             ModelRefused, ContextTooLong: Nothing was lost; trying again will not help.
         """
+        if job.erased_at is not None:
+            self._finish_erasure(job.conversation, job.erased_at)
+            return False
         summary = self._conversations.summary(job.conversation)
         profile = self._profiles.get(split_conversation(job.conversation)[0])
         if summary.through_seq != job.through_seq or profile is None:
@@ -81,6 +90,10 @@ class Compactor:
         facts = self._facts.facts(job.conversation)
         answer = self._ask(profile, facts, summary, old, seconds)
         commit = self._commit(profile, facts, summary, old, answer)
+        if self._archive is not None:
+            # Before the commit: from then on the messages may be deleted. What an erasure finds gone when this
+            # run comes to commit, the job that it queued behind this one removes from the archive.
+            self._archive.keep(job.conversation, old)
         try:
             self._conversations.commit_compaction(commit)
         except ConflictError as error:
@@ -90,6 +103,14 @@ class Compactor:
         self._conversations.delete_messages(job.conversation, commit.newest_seq)
         self._telemetry.count("Compaction")
         return True
+
+    def _finish_erasure(self, conversation: str, erased_at: datetime) -> None:
+        """Removes what compactions wrote outside of their transaction, the last one in flight included."""
+        removed = self._recall.erase(conversation)
+        if self._archive is not None:
+            removed += self._archive.erase(conversation, erased_at)
+        self._telemetry.count("ErasureFinished")
+        self._telemetry.info("erasure_finished", items=removed)
 
     def _budget(self, pending: list[Message]) -> window.Budget:
         settings = self._settings

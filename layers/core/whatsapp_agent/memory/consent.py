@@ -56,5 +56,10 @@ def is_stop(text: str, extra: Sequence[str] = ()) -> bool:
         text: The message as it came; punctuation, emoji and invisible characters around the words don't matter.
         extra: More messages that mean it, such as an agent's `stop_words`.
     """
+    return _folded(text) in _FOLDED_STOP_WORDS or is_exactly(text, extra)
+
+
+def is_exactly(text: str, phrases: Sequence[str]) -> bool:
+    """Whether the whole message is one of the phrases, whatever its width, case, punctuation and emoji."""
     folded = _folded(text)
-    return bool(folded) and (folded in _FOLDED_STOP_WORDS or folded in {_folded(word) for word in extra})
+    return bool(folded) and folded in {_folded(phrase) for phrase in phrases}

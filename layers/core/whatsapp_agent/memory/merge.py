@@ -225,5 +225,7 @@ class Merge:
         past = None
         if stored is not None and (new is None or not same(stored.value, new.value)):
             reason, evidence = self._why.get(id_, ("changed", 0))
-            past = PastFact(stored, self._now, "expired" if expired(stored, self._now) else reason, evidence)
-        return FactUpdate(*id_, version, new and replace(new, version=version + 1), past)
+            past = PastFact(stored, self._now, reason, evidence)
+            if stored.expires_at is not None and expired(stored, self._now):
+                past = PastFact(stored, stored.expires_at, "expired", 0)
+        return FactUpdate(*id_, version, new and replace(new, version=version + 1), past, stored)

@@ -12,6 +12,7 @@ A reply's prompt, item by item (every item is text; `PromptItem.kind` names it):
     notes     <notes label>:                         role user; of this turn only
               - Date and hour: Sunday 2026-11-29, 11h (Europe/Madrid)
               - Days since the person last wrote: 21
+              - hobby: "chess" since 2026-11-01  (facts that are close to it, where not all have room above)
     new       what is to be answered now, one item per message
 
 A compaction's prompt has `facts` and `summary` in the same form, `notes` with the date, and one last item
@@ -41,23 +42,34 @@ _FACTS_FOR_COMPACTION = 100
 
 
 def reply_prompt(
-    profile: AgentProfile, facts: Sequence[Fact], summary: Summary, window: Sequence[Message], now: datetime
+    profile: AgentProfile,
+    facts: Sequence[Fact],
+    summary: Summary,
+    window: Sequence[Message],
+    now: datetime,
+    *,
+    close: Sequence[Fact] = (),
 ) -> Prompt:
     """The prompt that answers the person's newest messages.
 
     `facts` may be everything known: expired ones and those beyond the prompt's share are left out here.
     `window` is what `window.choose` kept, oldest first. `now` tells the model the day and the hour, in the
-    agent's time zone.
+    agent's time zone. `close` are further facts that matter for the newest messages only.
     """
     new = unanswered(window)
     answered = window[: len(window) - len(new)]
     items = [
         *_memory(profile, for_prompt(facts, profile, now), summary),
         *(_said(message, "message") for message in answered if _has_content(message)),
-        _notes(profile, answered, new, now),
+        _notes(profile, answered, new, now, close),
         *(_said(message, "new") for message in new if _has_content(message)),
     ]
     return Prompt(reply_rules(profile), tuple(items))
+
+
+def talk_prompt(window: Sequence[Message]) -> Prompt:
+    """The messages alone, as a prompt shows them: what a budget for messages is counted on."""
+    return Prompt("", tuple(_said(message, "message") for message in window if _has_content(message)))
 
 
 def compaction_prompt(
@@ -104,7 +116,10 @@ def _said(message: Message, kind: str) -> PromptItem:
 
 
 def _label(message: Message) -> str:
-    return "" if message.kind == "text" or message.role != "user" else f"[{clean(message.kind)}] "
+    if message.role != "user":
+        return ""
+    kind = "" if message.kind == "text" else f"[{clean(message.kind)}] "
+    return kind + (f"[about {quoted(message.quote)}] " if message.quote else "")
 
 
 def _has_content(message: Message) -> bool:
@@ -113,7 +128,11 @@ def _has_content(message: Message) -> bool:
 
 
 def _notes(
-    profile: AgentProfile, answered: Sequence[Message], new: Sequence[Message], now: datetime
+    profile: AgentProfile,
+    answered: Sequence[Message],
+    new: Sequence[Message],
+    now: datetime,
+    close: Sequence[Fact],
 ) -> PromptItem:
     phrases = profile.phrases
     zone = ZoneInfo(profile.time_zone)
@@ -124,7 +143,9 @@ def _notes(
         lines.append(_phrase(phrases.days_since, "days", str(days)))
     if earlier and new and earlier[0].number and new[-1].number not in ("", earlier[0].number):
         lines.append(_phrase(phrases.new_number, "number", clean(new[-1].number)))
-    return PromptItem("user", "notes", "\n".join((f"{phrases.notes_label}:", *(f"- {line}" for line in lines))))
+    marked = [f"- {line}" for line in lines]
+    marked += [_fact_line(fact, profile) for fact in close]
+    return PromptItem("user", "notes", "\n".join((f"{phrases.notes_label}:", *marked)))
 
 
 def _days_of_silence(messages: Sequence[Message]) -> int:

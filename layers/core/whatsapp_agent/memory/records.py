@@ -6,7 +6,9 @@ A `conversation` is the text `agent#person`, for example `sales#+34600111222`. E
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import Any, Literal
+
+from whatsapp_agent.memory.allowance import Limits, Spent
 
 Role = Literal["user", "assistant", "owner"]
 """Who said it: the person, the agent, or the human owner of the number who answered by hand."""
@@ -47,6 +49,9 @@ class Message:
         number: Business number that carried it.
         prompt_chars: For a reply: characters of the prompt that produced it (0 where unknown).
         usage: For a reply: the tokens that it took.
+        message_id: The provider's id of a received message: quotes, edits and deletions name it.
+        quote: The earlier words that the person quotes with this message.
+        spent: What the person has used of their limits, this message included.
     """
 
     conversation: str
@@ -60,6 +65,9 @@ class Message:
     number: str = ""
     prompt_chars: int = 0
     usage: Usage = Usage()
+    message_id: str = ""
+    quote: str = ""
+    spent: Spent = Spent()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +80,7 @@ class Summary:
         version: Grows by one with each compaction; 0 where nothing is stored.
         opted_out_at: When the person asked for silence; None while they may be written to.
         paused_until: Until when the agent keeps quiet because a human has taken over.
+        active_at: When the person's activity last let everything live on; only where a retention is set.
     """
 
     conversation: str
@@ -81,6 +90,7 @@ class Summary:
     updated_at: datetime | None = None
     opted_out_at: datetime | None = None
     paused_until: datetime | None = None
+    active_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +165,10 @@ class FactUpdate:
     """What the store is to do for one fact: write `new` (or remove it, where None) and keep `past`.
 
     The write holds only while the stored fact still has version `expected_version` (0: is absent).
+
+    Attributes:
+        before: The stored fact that the change was judged against; None where there was none. With it goes
+            the note in the history that would have said when it expired.
     """
 
     key: str
@@ -162,14 +176,22 @@ class FactUpdate:
     expected_version: int
     new: Fact | None
     past: PastFact | None
+    before: Fact | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CompactionJob:
-    """A request to compact a conversation, made when its summary stood at `through_seq`."""
+    """A request to compact a conversation, made when its summary stood at `through_seq`.
+
+    Attributes:
+        erased_at: Set where the job asks for something else: the conversation was erased then, and what
+            compactions before that keep outside of the transaction (archive, recall) is to go. It waits
+            behind a compaction in flight, which could otherwise still write there.
+    """
 
     conversation: str
     through_seq: int
+    erased_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,11 +239,30 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """The model's answer to a person; `text` is never empty."""
+    """The model's answer to a person; `text` is never empty.
+
+    Attributes:
+        usage: The tokens of all the calls that it took.
+        calls: How many those were: one, and one more per round of tools or try with more room.
+    """
 
     text: str
     usage: Usage = Usage()
     refused: bool = False
+    calls: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as the model is told of it.
+
+    Attributes:
+        parameters: JSON schema of the arguments, strict: an object with every property required.
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,6 +294,8 @@ class Phrases:
     erased: str
     now: str = "{now}"
     since: str = "since {date}"
+    unheard: str = "I could not hear anything in your voice message. Could you record it again, or write?"
+    limited: str = "That is a lot at once. I have your messages; please write to me again in an hour."
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +306,13 @@ class AgentProfile:
         language: BCP 47 tag of the language that the agent speaks, for example `es`.
         time_zone: IANA name; resolves words such as "tomorrow".
         numbers: Business numbers (canonical) that this agent answers on.
+        labels: Labels of business numbers that this agent answers on, where the number itself says nothing.
         stop_words: Whole messages that opt the person out, beside those of the language.
+        tools: Names of the tools that the model may call while it answers.
+        erase_words: Whole messages that erase the person.
+        limits: What one person may use within an hour.
+        pause: How long the agent keeps quiet after the owner has answered by hand.
+        transcription_model: The model's service's name of the model that hears voice messages.
     """
 
     agent_id: str
@@ -275,3 +324,9 @@ class AgentProfile:
     fact_keys: Mapping[str, FactKey] = field(default_factory=dict)
     numbers: tuple[str, ...] = ()
     stop_words: tuple[str, ...] = ()
+    tools: frozenset[str] = frozenset()
+    labels: tuple[str, ...] = ()
+    erase_words: tuple[str, ...] = ()
+    limits: Limits = Limits()
+    pause: timedelta = timedelta(hours=12)
+    transcription_model: str = "gpt-transcribe"

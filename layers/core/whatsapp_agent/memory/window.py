@@ -51,11 +51,23 @@ def budget_for(
     return Budget(max(1, chars), max(1, context_messages))
 
 
-def _chars_per_token(messages: Sequence[Message]) -> float:
+def tokens_at_most(window: Sequence[Message], messages: Sequence[Message]) -> int:
+    """An estimate of the tokens of `window`, by what the replies among `messages` took. Where none tells, the
+    highest that it can be: one token for each character.
+    """
+    return round(_text_chars(window) / _chars_per_token(messages, unknown=_CHARS_PER_TOKEN[0]))
+
+
+def filled(window: Sequence[Message], budget: Budget) -> Budget:
+    """The budget that `window` fills exactly."""
+    return replace(budget, chars=max(1, _text_chars(window)))
+
+
+def _chars_per_token(messages: Sequence[Message], *, unknown: float = _DEFAULT_CHARS_PER_TOKEN) -> float:
     known = [m for m in messages if m.prompt_chars > 0 and m.usage.input_tokens > 0]
     ratios = [m.prompt_chars / m.usage.input_tokens for m in known[-_CALIBRATION_REPLIES:]]
     lowest, highest = _CHARS_PER_TOKEN
-    return min(highest, max(lowest, median(ratios) if ratios else _DEFAULT_CHARS_PER_TOKEN))
+    return min(highest, max(lowest, median(ratios) if ratios else unknown))
 
 
 def unanswered(messages: Sequence[Message]) -> list[Message]:

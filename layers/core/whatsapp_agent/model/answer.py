@@ -4,6 +4,7 @@ Plain dictionaries instead of the client's own classes: those are filled without
 unexpected shape would surface as an AttributeError somewhere else.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,15 @@ from whatsapp_agent.model.text import is_blank, repaired
 
 
 @dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool that the model asks for; `arguments` should be JSON, and is whatever the model wrote."""
+
+    call_id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What the model said.
 
@@ -21,12 +31,18 @@ class Answer:
         text: Its words; may be blank.
         refusal: Its words where it declined; otherwise empty.
         cut_by: Why it broke off: `max_output_tokens`, `content_filter`, …; empty for a whole answer.
+        tool_calls: The tools that it asks for. A broken off answer has none: half an argument is no argument.
+        output: Everything that it consists of, as the next round has to give it back.
+        requests: How many requests it took.
     """
 
     text: str
     refusal: str
     cut_by: str
     usage: Usage
+    tool_calls: tuple[ToolCall, ...] = ()
+    output: tuple[dict[str, Any], ...] = ()
+    requests: int = 1
 
     @property
     def blank(self) -> bool:
@@ -37,7 +53,7 @@ class Answer:
 def read_answer(body: Any) -> Answer:
     """The answer in a response body.
 
-    Calls of tools (none are offered), reasoning and unknown items are passed over.
+    Reasoning and unknown items are kept for the next round and otherwise passed over.
 
     Raises:
         ModelUnavailable, ModelRefused, ContextTooLong: The body reports a failure, by its code.
@@ -59,12 +75,23 @@ def read_answer(body: Any) -> Answer:
     # Newer models may think aloud in messages marked as commentary; they are not meant for the person.
     final = [item for item in messages if item.get("phase") != "commentary"]
     parts = [part for item in final or messages for part in _parts(item)]
+    items = tuple(item for item in output if isinstance(item, dict))
     return Answer(
         text="".join(_texts(parts, "output_text", "text")),
         refusal="".join(_texts(parts, "refusal", "refusal")),
         cut_by=(reason if isinstance(reason, str) else "unknown") if status == "incomplete" else "",
         usage=_usage(body.get("usage")),
+        tool_calls=() if status == "incomplete" else tuple(_calls(items)),
+        output=items,
     )
+
+
+def _calls(items: tuple[dict[str, Any], ...]) -> Iterator[ToolCall]:
+    for item in items:
+        call_id, name, arguments = (item.get(field) for field in ("call_id", "name", "arguments"))
+        if item.get("type") != "function_call" or not isinstance(call_id, str) or not isinstance(name, str):
+            continue
+        yield ToolCall(call_id, name, repaired(arguments) if isinstance(arguments, str) else "")
 
 
 def _parts(item: dict[str, Any]) -> list[dict[str, Any]]:

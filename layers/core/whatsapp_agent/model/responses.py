@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import httpx2
@@ -16,6 +17,8 @@ from whatsapp_agent.model.errors import translate
 from whatsapp_agent.model.request import cache_key, input_items, lower_effort, takes_marks
 from whatsapp_agent.model.schema import compaction_schema, read_compaction
 from whatsapp_agent.model.text import is_blank, repaired, whole_sentences
+from whatsapp_agent.model.tools import offer, run
+from whatsapp_agent.ports import MOST_TOOL_ROUNDS, Toolbox
 
 OPENAI_URL = "https://api.openai.com/v1"
 
@@ -24,6 +27,8 @@ _MORE_ROOM = 4
 """How many times the output budget grows for the one try with more room."""
 _WORTH_A_TRY = 2.0
 """Seconds that must be left for that try; fewer would only pay for an answer that nobody waits for."""
+_WORTH_A_ROUND = 8.0
+"""Seconds that must be left for the model to be offered its tools again: a round is two calls."""
 _LARGEST_BODY = 8 * 1024 * 1024
 """Bytes. 128,000 output tokens, the most that a model writes, are about a twelfth of it."""
 
@@ -34,7 +39,7 @@ class OpenAIModel:
     The client's own retries are off: it would wait inside the invocation, while the queue retries a record
     after seconds and holds nobody else up. There is one retry, for an answer that ran out of room.
 
-    Attributes of the call that are settled here: `store` is false, no tools are offered.
+    Settled here for every call: `store` is false.
     """
 
     def __init__(
@@ -78,7 +83,7 @@ class OpenAIModel:
         """Closes the connections."""
         self._client.close()
 
-    def reply(self, prompt: Prompt, *, seconds: float) -> ModelReply:
+    def reply(self, prompt: Prompt, *, seconds: float, tools: Toolbox | None = None) -> ModelReply:
         """Answers the person, see `ports.Model`.
 
         An answer that the service broke off for length is cut after its last whole sentence. A refusal is
@@ -87,11 +92,24 @@ class OpenAIModel:
         body = self._body(prompt)
         if self._cache_prefix:
             body["prompt_cache_key"] = cache_key(self._cache_prefix, prompt.items)
-        answer = self._ask(body, time.monotonic() + seconds, needs_all=False)
+        answer = self._answer(body, time.monotonic() + seconds, tools)
         if not is_blank(answer.refusal):
-            return ModelReply(answer.refusal.strip(), answer.usage, refused=True)
+            return ModelReply(answer.refusal.strip(), answer.usage, refused=True, calls=answer.requests)
         text = whole_sentences(answer.text) if answer.cut_by else answer.text.strip()
-        return ModelReply(text, answer.usage)
+        return ModelReply(text, answer.usage, calls=answer.requests)
+
+    def count_tokens(self, prompt: Prompt, *, seconds: float) -> int:
+        """Asks the service to count, see `ports.Model`. Takes no tokens; it is a round trip all the same."""
+        body: dict[str, Any] = {"model": self._model, "input": input_items(prompt.items, marks=False)}
+        if prompt.instructions:
+            body["instructions"] = repaired(prompt.instructions)
+        timeout = openai.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS))
+        with _translated():
+            counted = self._client.responses.input_tokens.count(**body, timeout=timeout).input_tokens
+        # The client believes whatever came: see `model.answer`.
+        if isinstance(counted, bool) or not isinstance(counted, int) or counted < 0:
+            raise ModelUnavailable("the model's service counted no tokens")
+        return counted
 
     def compact(self, prompt: Prompt, fact_keys: Mapping[str, FactKey], *, seconds: float) -> CompactionAnswer:
         """Asks for the new summary and the fact changes, see `ports.Model`."""
@@ -123,23 +141,42 @@ class OpenAIModel:
             body["prompt_cache_options"] = {"mode": "explicit"}
         return body
 
+    def _answer(self, body: dict[str, Any], deadline: float, tools: Toolbox | None) -> Answer:
+        """The answer in words, after as many rounds of tools as the model wants and may have."""
+        if tools is None or not tools.specs:
+            return self._ask(body, deadline, needs_all=False)
+        body |= offer(tools, reasons=self._effort not in (None, "none"))
+        spent, requests = Usage(), 0
+        for round_ in range(MOST_TOOL_ROUNDS + 1):
+            if round_ == MOST_TOOL_ROUNDS or (round_ and deadline - time.monotonic() < _WORTH_A_ROUND):
+                # The tools stay in the request: without them its beginning would not be in the cache.
+                body["tool_choice"] = "none"
+            answer = self._ask(body, deadline, needs_all=False)
+            spent, requests = _sum(spent, answer.usage), requests + answer.requests
+            if not answer.tool_calls or "tool_choice" in body:
+                break
+            body["input"] = [*body["input"], *run(answer, tools)]
+        if answer.blank:
+            raise ModelAnswerUnusable("the model went on calling tools and did not answer")
+        return replace(answer, usage=spent, requests=requests)
+
     def _ask(self, body: dict[str, Any], deadline: float, *, needs_all: bool) -> Answer:
         """One call, and one more with more room and less thinking where the first ran out of room: before it
         had said anything, or, with `needs_all`, before it had said everything.
         """
         answer = self._call(body, self._budget, self._effort, deadline)
-        spent = answer.usage
+        spent, requests = answer.usage, 1
         if _out_of_room(answer, needs_all) and deadline - time.monotonic() >= _WORTH_A_TRY:
             effort = lower_effort(self._effort, none_allowed=self._marks)
             answer = self._call(body, self._budget * _MORE_ROOM, effort, deadline)
-            spent = _sum(spent, answer.usage)
+            spent, requests = _sum(spent, answer.usage), 2
         if _out_of_room(answer, needs_all):
             raise ModelAnswerUnusable("the model ran out of room before it had answered")
         if answer.cut_by and answer.cut_by != "max_output_tokens":
             raise ModelAnswerUnusable(f"the model's answer was stopped ({answer.cut_by})")
-        if answer.blank:
+        if answer.blank and not answer.tool_calls:
             raise ModelAnswerUnusable("the model answered with nothing")
-        return Answer(answer.text, answer.refusal, answer.cut_by, spent)
+        return replace(answer, usage=spent, requests=requests)
 
     def _call(self, body: dict[str, Any], budget: int, effort: str | None, deadline: float) -> Answer:
         body = {**body, "max_output_tokens": budget}

@@ -97,20 +97,53 @@ class JsonApi:
             ProviderUnavailable: No answer came: the name, the connection, TLS or the time failed. Whether
                 the provider has acted on the request is then unknown.
         """
+        content = json.dumps(body).encode("ascii")
+        return self._request("POST", self._base_url + path, content, seconds, headers or {}, MAX_ANSWER_BYTES)
+
+    def get(self, path: str, *, seconds: float, most_bytes: int = MAX_ANSWER_BYTES) -> Answer:
+        """GETs a path below the base URL; no more than `most_bytes` of a longer answer are held.
+
+        Raises:
+            ProviderUnavailable: No answer came in time.
+        """
+        return self._request("GET", self._base_url + path, None, seconds, {}, most_bytes)
+
+    def get_url(self, url: str, *, seconds: float, most_bytes: int) -> Answer:
+        """GETs a URL with the bearer token: the caller has checked that it may see the token.
+
+        Raises:
+            ProviderUnavailable: No answer came in time.
+        """
+        return self._request("GET", url, None, seconds, {"Accept": "*/*"}, most_bytes)
+
+    def same_origin(self, url: str) -> bool:
+        """Whether a URL lies on the very server of the base URL."""
+        ours, theirs = urlsplit(self._base_url), urlsplit(url)
+        return (ours.scheme, ours.netloc) == (theirs.scheme, theirs.netloc)
+
+    def _request(
+        self,
+        method: str,
+        url: str,
+        body: bytes | None,
+        seconds: float,
+        headers: Mapping[str, str],
+        most_bytes: int,
+    ) -> Answer:
         deadline = monotonic() + seconds
         try:
             response = self._pool.request(
-                "POST",
-                self._base_url + path,
-                body=json.dumps(body).encode("ascii"),
-                headers={**self._headers, **(headers or {})},
+                method,
+                url,
+                body=body,
+                headers={**self._headers, **headers},
                 timeout=urllib3.Timeout(connect=min(_CONNECT_SECONDS, seconds), total=seconds),
                 retries=False,
                 redirect=False,
                 preload_content=False,
             )
             try:
-                content = _read(response, deadline)
+                content = _read(response, deadline, most_bytes)
             except BaseException:
                 # Half an answer is left on the connection: it must not be used again.
                 response.close()
@@ -121,8 +154,10 @@ class JsonApi:
         return Answer(response.status, {k.lower(): v for k, v in response.headers.items()}, content)
 
 
-def _read(response: urllib3.BaseHTTPResponse, deadline: float) -> bytes:
-    """The body, read piece by piece so that one that trickles in cannot outlive the deadline."""
+def _read(response: urllib3.BaseHTTPResponse, deadline: float, most_bytes: int) -> bytes:
+    """The body, read piece by piece so that one that trickles in cannot outlive the deadline, and one
+    that is larger than announced cannot fill the memory.
+    """
     content = bytearray()
     while True:
         if monotonic() > deadline:
@@ -131,9 +166,9 @@ def _read(response: urllib3.BaseHTTPResponse, deadline: float) -> bytes:
         if not piece:
             return bytes(content)
         content += piece
-        if len(content) > MAX_ANSWER_BYTES:
+        if len(content) > most_bytes:
             response.close()
-            return bytes(content[:MAX_ANSWER_BYTES])
+            return bytes(content[:most_bytes])
 
 
 def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:

@@ -7,7 +7,7 @@ from whatsapp_agent.phones import canonical
 from whatsapp_agent.providers.payload import line_of, object_of, text_of
 
 _SHARED_CHAT = re.compile(r"@(g\.us|broadcast|newsletter|lists)$", re.IGNORECASE)
-_MEDIA_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:=-]{0,255}")
+MEDIA_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:=-]{0,255}")
 
 
 def person_of(address: str) -> str:
@@ -27,7 +27,7 @@ def media_of(value: object) -> Media | None:
     """A medium with an id that is safe in a URL's path, or None: `../x` and `1?fields=owner` are no ids."""
     fields = object_of(value)
     identifier = text_of(fields.get("id"), 300)
-    if not _MEDIA_ID.fullmatch(identifier):
+    if not MEDIA_ID.fullmatch(identifier):
         return None
     size = fields.get("size", fields.get("file_size"))
     plausible = isinstance(size, int) and not isinstance(size, bool) and 0 <= size < 10**12

@@ -6,6 +6,7 @@ import json
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from whatsapp_agent.clock import from_iso, to_iso
 from whatsapp_agent.errors import InvalidPayload
 from whatsapp_agent.memory.records import CompactionJob
 from whatsapp_agent.queues.errors import translated
@@ -41,14 +42,22 @@ class SqsCompactionQueue:
 
 
 def job_id(job: CompactionJob) -> str:
-    """What makes two jobs the same one: SHA-256, in hex, of conversation and `through_seq`."""
+    """What makes two jobs the same one: SHA-256, in hex, of conversation and `through_seq`, or of the erasure."""
     key = f"{job.conversation}|{job.through_seq}"
+    if job.erased_at is not None:
+        key += f"|{to_iso(job.erased_at)}"
     return sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def encode_job(job: CompactionJob) -> str:
     """The job as compact JSON: `{"v": 1, "conversation": …, "through_seq": …}`."""
-    fields = {"v": SCHEMA_VERSION, "conversation": job.conversation, "through_seq": job.through_seq}
+    fields: dict[str, object] = {
+        "v": SCHEMA_VERSION,
+        "conversation": job.conversation,
+        "through_seq": job.through_seq,
+    }
+    if job.erased_at is not None:
+        fields["erased_at"] = to_iso(job.erased_at)
     return legal_body(json.dumps(fields, ensure_ascii=False, separators=(",", ":")))
 
 
@@ -74,4 +83,8 @@ def decode_job(body: str) -> CompactionJob:
         raise InvalidPayload("the queued compaction job names no conversation")
     if isinstance(through_seq, bool) or not isinstance(through_seq, int) or through_seq < 0:
         raise InvalidPayload("the queued compaction job has no valid through_seq")
-    return CompactionJob(conversation, through_seq)
+    try:
+        erased_at = from_iso(fields["erased_at"]) if "erased_at" in fields else None
+    except (TypeError, ValueError) as error:
+        raise InvalidPayload("the queued compaction job has no valid erased_at") from error
+    return CompactionJob(conversation, through_seq, erased_at)

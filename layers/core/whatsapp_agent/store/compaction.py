@@ -1,17 +1,17 @@
 """Writes what a compaction concluded: summary, facts and their history, all or nothing."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from whatsapp_agent.clock import Clock, to_epoch
 from whatsapp_agent.errors import MessagesGone, SummaryMoved
 from whatsapp_agent.memory.records import CompactionCommit, FactUpdate
 from whatsapp_agent.store import actions
-from whatsapp_agent.store.conditions import ALIVE, EXISTS, FREE
+from whatsapp_agent.store.conditions import ALIVE, EXISTS, SAME_MESSAGE
 from whatsapp_agent.store.database import MAX_ACTIONS, Database
 from whatsapp_agent.store.errors import ConditionRefused
-from whatsapp_agent.store.fact_items import fact_item, fact_key, past_item
+from whatsapp_agent.store.fact_writes import FactWrites, sliced
 from whatsapp_agent.store.items import message_key, summary_changes, summary_key
-from whatsapp_agent.store.lifetimes import fact_expiry, retention_expiry
+from whatsapp_agent.store.lifetimes import retention_expiry
 from whatsapp_agent.store.summaries import without_expired_summary
 from whatsapp_agent.store.wire import Item
 
@@ -25,13 +25,6 @@ _GUARDS = 2
 # An item without a version holds the conversation's state only.
 NEVER_COMPACTED = f"attribute_not_exists(#version) AND {ALIVE}"
 AT_VERSION = f"#version = :expected AND {ALIVE}"
-
-# An erasure deletes the messages first, so a run that is still asking the model cannot write afterwards. A
-# person who goes on writing after it gets the same places again: the event tells the messages apart.
-SAME_MESSAGE = f"{EXISTS} AND #event_id = :event"
-
-# Facts: a change holds for the version that it was judged against.
-FACT_UNCHANGED = "#version = :expected"
 
 
 class CompactionWriter:
@@ -69,8 +62,9 @@ class CompactionWriter:
         self, commit: CompactionCommit, on_summary: actions.Action, updates: Sequence[FactUpdate]
     ) -> None:
         wanted = [on_summary, self._check_newest(commit)]
+        writes = FactWrites(self._facts, self._now(), self._retention_days)
         for update in updates:
-            wanted += self._fact_actions(commit.summary.conversation, update)
+            wanted += writes.changes(commit.summary.conversation, update)
         key = summary_key(commit.summary.conversation)
         try:
             without_expired_summary(
@@ -105,20 +99,6 @@ class CompactionWriter:
             self._values(commit),
         )
 
-    def _fact_actions(self, conversation: str, update: FactUpdate) -> Iterator[actions.Action]:
-        now = self._now()
-        values = {"now": to_epoch(now), "expected": update.expected_version}
-        condition = FACT_UNCHANGED if update.expected_version else FREE
-        if update.new is None:
-            key = fact_key(conversation, update.key, update.item)
-            yield actions.delete(self._facts, key, condition, values)
-        else:
-            item = fact_item(update.new, fact_expiry(update.new, now, self._retention_days))
-            yield actions.put(self._facts, item, condition, values)
-        if update.past is not None:
-            kept = past_item(update.past, retention_expiry(now, self._retention_days))
-            yield actions.put(self._facts, kept)
-
     def _values(self, commit: CompactionCommit) -> Item:
         return {
             "now": to_epoch(self._now()),
@@ -129,21 +109,3 @@ class CompactionWriter:
 
 def _version_condition(commit: CompactionCommit) -> str:
     return AT_VERSION if commit.expected_version else NEVER_COMPACTED
-
-
-def sliced(updates: Sequence[FactUpdate], room: int) -> Iterator[list[FactUpdate]]:
-    """The updates in order, in slices of at most `room` actions; at least one slice, which may be empty.
-
-    A transaction refuses two actions on one item, so a second update of a fact begins a new slice.
-    """
-    current: list[FactUpdate] = []
-    used, facts = 0, set[tuple[str, str]]()
-    for update in updates:
-        cost = 1 if update.past is None else 2
-        if used + cost > room or (update.key, update.item) in facts:
-            yield current
-            current, used, facts = [], 0, set()
-        current.append(update)
-        used += cost
-        facts.add((update.key, update.item))
-    yield current

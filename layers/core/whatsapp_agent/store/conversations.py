@@ -9,11 +9,19 @@ from whatsapp_agent.clock import Clock, to_epoch
 from whatsapp_agent.memory.records import CompactionCommit, Message, Summary
 from whatsapp_agent.store import actions
 from whatsapp_agent.store.compaction import CompactionWriter
-from whatsapp_agent.store.conditions import ALIVE, EXISTS
+from whatsapp_agent.store.conditions import ALIVE, EXISTS, SAME_MESSAGE
 from whatsapp_agent.store.database import Database
 from whatsapp_agent.store.erasing import Partition, erase
 from whatsapp_agent.store.errors import ConditionRefused
-from whatsapp_agent.store.items import expiry_of, message_from, state_changes, summary_from, summary_key
+from whatsapp_agent.store.items import (
+    bounded,
+    expiry_of,
+    message_from,
+    message_key,
+    state_changes,
+    summary_from,
+    summary_key,
+)
 from whatsapp_agent.store.lifetimes import gone, retention_expiry
 from whatsapp_agent.store.summaries import without_expired_summary
 from whatsapp_agent.store.wire import Item
@@ -98,6 +106,21 @@ class DynamoConversationStore:
                 write()
         else:
             without_expired_summary(self._db, self._summaries, key, now, write)
+
+    def revise(self, message: Message, *, text: str, kind: str) -> bool:
+        """See `ports.ConversationStore.revise`."""
+        update = actions.update(
+            self._messages,
+            message_key(message.conversation, message.seq),
+            {"text": bounded(text), "kind": kind},
+            SAME_MESSAGE,
+            {"now": to_epoch(self._now()), "event": message.event_id},
+        )
+        try:
+            self._db.write(update)
+        except ConditionRefused:
+            return False
+        return True
 
     def commit_compaction(self, commit: CompactionCommit) -> None:
         """See `ports.ConversationStore.commit_compaction`."""

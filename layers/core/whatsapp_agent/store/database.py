@@ -92,6 +92,18 @@ class Database:
                 return
             query["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
+    def scan(self, table: str, *, only: str = "") -> Iterator[list[Item]]:
+        """Everything in a table, page by page, eventually consistent; `only` as in `pages`."""
+        asked: dict[str, Any] = {"TableName": table, **placeholders({}, only)}
+        asked |= {"ProjectionExpression": only} if only else {}
+        while True:
+            with translated():
+                answer = self._client.scan(**asked)
+            yield [from_wire(item) for item in answer["Items"]]
+            if not answer.get("LastEvaluatedKey"):
+                return
+            asked["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+
     def write(self, action: Action) -> None:
         """One put, update or delete outside a transaction: half the price of one inside."""
         ((kind, parameters),) = action.items()

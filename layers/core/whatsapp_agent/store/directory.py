@@ -1,6 +1,5 @@
 """Numbers, aliases and erasures on DynamoDB."""
 
-import hmac
 from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -9,8 +8,10 @@ from whatsapp_agent.clock import Clock, from_iso, to_iso
 from whatsapp_agent.errors import ConfigurationError
 from whatsapp_agent.ports import Address
 from whatsapp_agent.store import actions
+from whatsapp_agent.store.aliases import Aliases, alias_key
 from whatsapp_agent.store.database import Database
 from whatsapp_agent.store.errors import ConditionRefused
+from whatsapp_agent.store.hashing import keyed_hash
 from whatsapp_agent.store.number_cache import NumberCache
 from whatsapp_agent.store.numbers import NumberChain, number_key
 from whatsapp_agent.store.wire import Item
@@ -18,7 +19,6 @@ from whatsapp_agent.store.wire import Item
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-ALIAS = "alias#"
 ERASED = "erased#"
 
 # Erasures only move forward in time, in whatever order they are written down.
@@ -50,16 +50,17 @@ class DynamoDirectory:
         self._hash_key = hash_key
         self._cache = NumberCache(now, cache_seconds, cache_size)
         self._chain = NumberChain(self._db, directory)
+        self._aliases = Aliases(self._db, directory)
 
     def resolve(self, number: str, person: str) -> Address:
         """See `ports.Directory.resolve`."""
         agent = self._cache.get(number)
-        wanted = [_alias_key(person)] + ([number_key(number)] if agent is None else [])
+        wanted = [alias_key(person)] + ([number_key(number)] if agent is None else [])
         found = {item["id"]: item for item in self._db.get_many(self._table, wanted)}
         if agent is None:
             agent = str(found.get(number_key(number)["id"], {}).get("agent", ""))
             self._cache.put(number, agent)
-        alias = found.get(_alias_key(person)["id"], {})
+        alias = found.get(alias_key(person)["id"], {})
         return Address(agent=agent, person=str(alias.get("person", person)))
 
     def replace_number(self, old_number: str, new_number: str, label: str, at: datetime) -> None:
@@ -85,13 +86,21 @@ class DynamoDirectory:
         """
         if alias == person:
             return
-        keys = [_alias_key(alias), _alias_key(person)]
+        keys = [alias_key(alias), alias_key(person)]
         known = {item["id"]: item["person"] for item in self._db.get_many(self._table, keys, consistent=True)}
-        target = known.get(_alias_key(person)["id"], person)
+        target = known.get(alias_key(person)["id"], person)
         if target == alias:
-            self._db.write(actions.delete(self._table, _alias_key(alias)))
-        elif known.get(_alias_key(alias)["id"]) != target:
-            self._db.write(actions.put(self._table, {**_alias_key(alias), "person": target}))
+            self._db.write(actions.delete(self._table, alias_key(alias)))
+        elif known.get(alias_key(alias)["id"]) != target:
+            self._aliases.add(alias, target)
+
+    def aliases(self, person: str) -> list[str]:
+        """See `ports.Directory.aliases`."""
+        return self._aliases.of(person)
+
+    def forget_person(self, person: str) -> int:
+        """See `ports.Directory.forget_person`."""
+        return self._aliases.forget(person)
 
     def erased_at(self, conversation: str) -> datetime | None:
         """See `ports.Directory.erased_at`. Strongly consistent: the next event may follow at once."""
@@ -106,8 +115,4 @@ class DynamoDirectory:
             self._db.write(actions.put(self._table, item, NO_LATER_ERASURE, {"at": moment}))
 
     def _erased_key(self, conversation: str) -> Item:
-        return {"id": ERASED + hmac.digest(self._hash_key, conversation.encode(), "sha256").hex()}
-
-
-def _alias_key(address: str) -> Item:
-    return {"id": ALIAS + address}
+        return {"id": ERASED + keyed_hash(self._hash_key, conversation)}

@@ -12,7 +12,9 @@ _SWEEPS = 10
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """A table of which the first key is `conversation`; `key` lists all its key attributes."""
+    """A table of which the first key attribute, `conversation` or `owner`, says whose the item is; `key` lists
+    all its key attributes.
+    """
 
     table: str
     key: tuple[str, ...]
@@ -41,10 +43,11 @@ def _sweep(database: Database, partition: Partition, conversation: str) -> int:
 
 
 def _keys(database: Database, partition: Partition, conversation: str) -> Iterator[Item]:
+    owner = partition.key[0]
     for page in database.pages(
         partition.table,
-        "#conversation = :conversation",
-        {"conversation": conversation},
+        f"#{owner} = :{owner}",
+        {owner: conversation},
         only=", ".join(f"#{name}" for name in partition.key),
     ):
         yield from page

@@ -62,6 +62,13 @@ def past_item(past: PastFact, expires_at: int | None) -> Item:
     }
 
 
+def announced_end(fact: Fact) -> PastFact | None:
+    """The history's note that the fact expired, which is written together with the fact; None for a fact
+    without an end. A read passes over it until then.
+    """
+    return None if fact.expires_at is None else PastFact(fact, fact.expires_at, "expired", 0)
+
+
 def past_from(item: Item) -> PastFact:
     """The former value of an item."""
     _, key, rest = item["key"].split("#", 2)

@@ -1,14 +1,19 @@
-"""Facts on DynamoDB, reading side; a compaction writes them, see `whatsapp_agent.store.compaction`."""
+"""Facts on DynamoDB. What a compaction concluded is written by `whatsapp_agent.store.compaction`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from whatsapp_agent.clock import Clock
-from whatsapp_agent.memory.records import Fact, PastFact
-from whatsapp_agent.store.database import Database
+from whatsapp_agent.clock import Clock, to_epoch
+from whatsapp_agent.errors import FactMoved, MessagesGone
+from whatsapp_agent.memory.records import Fact, FactUpdate, Message, PastFact
+from whatsapp_agent.store import actions
+from whatsapp_agent.store.conditions import SAME_MESSAGE
+from whatsapp_agent.store.database import MAX_ACTIONS, Database
 from whatsapp_agent.store.erasing import Partition, erase
+from whatsapp_agent.store.errors import ConditionRefused
 from whatsapp_agent.store.fact_items import CURRENT, fact_from, history_prefix, past_from
-from whatsapp_agent.store.items import expiry_of
+from whatsapp_agent.store.fact_writes import FactWrites, sliced
+from whatsapp_agent.store.items import expiry_of, message_key
 from whatsapp_agent.store.lifetimes import gone
 from whatsapp_agent.store.wire import Item
 
@@ -19,14 +24,26 @@ WITH_PREFIX = "#conversation = :conversation AND begins_with(#key, :prefix)"
 
 
 class DynamoFactStore:
-    """Implements `ports.FactStore`."""
+    """Implements `ports.FactStore`.
+
+    `messages`, the messages' table, is needed only where writes are guarded by a message.
+    """
 
     def __init__(
-        self, client: "DynamoDBClient", *, facts: str, now: Clock, database: Database | None = None
+        self,
+        client: "DynamoDBClient",
+        *,
+        facts: str,
+        now: Clock,
+        messages: str = "",
+        retention_days: int = 0,
+        database: Database | None = None,
     ) -> None:
         self._db = database or Database(client)
         self._facts = facts
+        self._messages = messages
         self._now = now
+        self._retention_days = retention_days
 
     def facts(self, conversation: str) -> list[Fact]:
         """See `ports.FactStore.facts`. The history is not read, so it adds nothing to the cost."""
@@ -35,10 +52,34 @@ class DynamoFactStore:
 
     def history(self, conversation: str, key: str = "") -> list[PastFact]:
         """See `ports.FactStore.history`. Eventually consistent."""
-        found = [past_from(item) for item in self._items(conversation, history_prefix(key), consistent=False)]
+        now = self._now()
+        read = (past_from(item) for item in self._items(conversation, history_prefix(key), consistent=False))
+        found = [past for past in read if past.reason != "expired" or past.replaced_at <= now]
         return sorted(
             found, key=lambda past: (past.replaced_at, past.fact.key, past.fact.item, past.fact.version)
         )
+
+    def write(
+        self, conversation: str, updates: Sequence[FactUpdate], *, while_there: Message | None = None
+    ) -> None:
+        """See `ports.FactStore.write`."""
+        guards = [self._check(while_there)] if while_there else []
+        writes = FactWrites(self._facts, self._now(), self._retention_days)
+        for part in sliced(updates, MAX_ACTIONS - len(guards)):
+            wanted = [action for update in part for action in writes.changes(conversation, update)]
+            if not wanted:
+                continue
+            try:
+                self._db.transact([*guards, *wanted])
+            except ConditionRefused as refused:
+                if guards and refused.refusals[0]:
+                    raise MessagesGone("the message that the change comes from no longer exists") from refused
+                raise FactMoved("a fact has another version than was read") from refused
+
+    def _check(self, message: Message) -> actions.Action:
+        key = message_key(message.conversation, message.seq)
+        values = {"now": to_epoch(self._now()), "event": message.event_id}
+        return actions.check(self._messages, key, SAME_MESSAGE, values)
 
     def erase(self, conversation: str) -> int:
         """See `ports.FactStore.erase`. Comes after `ConversationStore.erase`, which stops compactions."""

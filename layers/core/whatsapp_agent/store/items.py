@@ -6,6 +6,7 @@ from typing import Any
 
 from whatsapp_agent.clock import from_epoch, from_iso, to_iso
 from whatsapp_agent.ledger import Turn
+from whatsapp_agent.memory.allowance import Spent
 from whatsapp_agent.memory.records import Message, Summary, Usage
 from whatsapp_agent.store.lifetimes import turn_expiry
 from whatsapp_agent.store.wire import Item
@@ -44,6 +45,9 @@ def message_item(message: Message, expires_at: int | None) -> Item:
         "number": message.number,
         "prompt_chars": message.prompt_chars or None,
         "usage": _usage_item(message.usage),
+        "message_id": message.message_id,
+        "quote": message.quote,
+        "spent": _spent_item(message.spent),
         "expires_at": expires_at,
     }
 
@@ -62,6 +66,9 @@ def message_from(item: Item) -> Message:
         number=item.get("number", ""),
         prompt_chars=int(item.get("prompt_chars", 0)),
         usage=_usage_from(item),
+        message_id=item.get("message_id", ""),
+        quote=item.get("quote", ""),
+        spent=_spent_from(item.get("spent")),
     )
 
 
@@ -144,6 +151,7 @@ def summary_from(item: Item) -> Summary:
         updated_at=_moment_from(item, "updated_at"),
         opted_out_at=_moment_from(item, "opted_out_at"),
         paused_until=_moment_from(item, "paused_until"),
+        active_at=_moment_from(item, "active_at"),
     )
 
 
@@ -161,6 +169,34 @@ def _usage_item(usage: Usage) -> Item | None:
 def _usage_from(item: Item) -> Usage:
     stored = item.get("usage", {})
     return Usage(*(int(stored.get(name, 0)) for name in ("input", "cached", "output")))
+
+
+def _spent_item(spent: Spent) -> Item | None:
+    if spent.since is None:
+        return None
+    return {
+        "since": to_iso(spent.since),
+        "turns": spent.turns or None,
+        "characters": spent.characters or None,
+        "media": spent.media or None,
+        "noticed": spent.noticed or None,
+        "over": spent.over,
+    }
+
+
+def _spent_from(stored: Any) -> Spent:
+    """The account of a message. One that cannot be read counts as nothing spent: nobody is silenced by it."""
+    try:
+        return Spent(
+            since=from_iso(stored["since"]),
+            turns=int(stored.get("turns", 0)),
+            characters=int(stored.get("characters", 0)),
+            media=int(stored.get("media", 0)),
+            noticed=bool(stored.get("noticed", False)),
+            over=str(stored.get("over", "")),
+        )
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return Spent()
 
 
 def _moment(moment: datetime | None) -> str | None:

@@ -1,13 +1,13 @@
 """Asks the model once for everything that the person said since the last reply, and writes the reply down."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from whatsapp_agent.clock import Clock
 from whatsapp_agent.errors import ContextTooLong, TurnMoved
 from whatsapp_agent.ledger import Turn
 from whatsapp_agent.memory import facts as facts_memory
-from whatsapp_agent.memory import outgoing, prompt, window
+from whatsapp_agent.memory import allowance, outgoing, prompt, window
 from whatsapp_agent.memory.records import AgentProfile, Message, ModelReply, Prompt, Usage
 from whatsapp_agent.ports import Ledger, Model
 from whatsapp_agent.telemetry import Telemetry
@@ -40,7 +40,15 @@ class Answerer:
         self._telemetry = telemetry
         self._now = now
 
-    def answer(self, context: Context, turn: Turn, profile: AgentProfile, deadline: Deadline) -> Turn:
+    def answer(
+        self,
+        context: Context,
+        turn: Turn,
+        profile: AgentProfile,
+        deadline: Deadline,
+        *,
+        before_commit: Callable[[], None] = lambda: None,
+    ) -> Turn:
         """Asks the model and commits its answer under `turn`; the other waiting turns become covered.
 
         Raises:
@@ -50,6 +58,7 @@ class Answerer:
         """
         asked, answer = self._ask(context, profile, deadline)
         self._count(answer)
+        before_commit()
         return self.commit(context, turn, answer.text, usage=answer.usage, prompt_chars=asked.chars)
 
     def commit(
@@ -73,6 +82,7 @@ class Answerer:
             number=turn.number,
             prompt_chars=prompt_chars,
             usage=usage or Usage(),
+            spent=allowance.replied(context.spent, now),
         )
         replied = replace(
             turn,
@@ -84,7 +94,9 @@ class Answerer:
         waiting = [
             message.event_id
             for message in window.unanswered(context.messages)
-            if message.event_id != turn.event_id and message.kind not in NOT_ANSWERED
+            if message.event_id != turn.event_id
+            and message.kind not in NOT_ANSWERED
+            and not message.spent.over
         ][-MOST_COVERED:]
         try:
             self._ledger.commit(reply, replied, waiting)
@@ -93,8 +105,8 @@ class Answerer:
         return replied
 
     def _still_open(self, conversation: str, event_ids: Sequence[str]) -> list[str]:
-        turns = [self._ledger.turn(conversation, event_id) for event_id in event_ids]
-        return [turn.event_id for turn in turns if turn is not None and turn.state in ("claimed", "failed")]
+        turns = self._ledger.turns_of(conversation, event_ids)
+        return [turn.event_id for turn in turns if turn.state in ("claimed", "failed")]
 
     def _ask(self, context: Context, profile: AgentProfile, deadline: Deadline) -> tuple[Prompt, ModelReply]:
         asked = self._prompt(context, profile, share=1)

@@ -4,6 +4,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from whatsapp_agent.memory.allowance import Spent
 from whatsapp_agent.memory.records import Fact, Message, Summary
 from whatsapp_agent.ports import ConversationStore, Directory, FactStore
 
@@ -28,6 +29,35 @@ class Context:
     def with_message(self, message: Message) -> "Context":
         """The context after `message` was written down."""
         return replace(self, messages=(*self.messages, message), last_seq=message.seq)
+
+    def message_of(self, event_id: str) -> Message | None:
+        """The person's message that an event brought, where it is among those read."""
+        return next((m for m in self.messages if m.event_id == event_id and m.role != "assistant"), None)
+
+    def message_named(self, message_id: str) -> Message | None:
+        """The received message with the provider's id, where it is among those read."""
+        return next((m for m in reversed(self.messages) if message_id and m.message_id == message_id), None)
+
+    def revised(self, seq: int, text: str, kind: str) -> "Context":
+        """The context after the message at place `seq` got another text."""
+        messages = tuple(
+            replace(message, text=text, kind=kind) if message.seq == seq else message
+            for message in self.messages
+        )
+        return replace(self, messages=messages)
+
+    @property
+    def spent(self) -> Spent:
+        """What the person has used of their limits so far."""
+        return self.messages[-1].spent if self.messages else Spent()
+
+    def replies_since(self, moment: datetime) -> int:
+        """How many of the messages read are replies of the agent after `moment`."""
+        return sum(m.role == "assistant" and m.received_at > moment for m in self.messages)
+
+    def heard_at(self, otherwise: datetime) -> datetime:
+        """When the person sent their newest message, but not before `otherwise`."""
+        return max([otherwise, *(m.sent_at for m in self.messages if m.role == "user")])
 
     def answered(self, seq: int) -> bool:
         """Whether a reply after place `seq` exists, or the summary already stands for that place."""

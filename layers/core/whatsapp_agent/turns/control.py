@@ -1,6 +1,7 @@
 """Events that are no talk: numbers, opt-outs, delivery failures, erasures."""
 
 from collections.abc import Callable
+from datetime import datetime
 
 from whatsapp_agent.clock import Clock
 from whatsapp_agent.errors import AgentError, TurnMoved
@@ -10,12 +11,14 @@ from whatsapp_agent.events import (
     Event,
     NumberReplaced,
     OptOut,
+    OwnerMessage,
     PersonChangedNumber,
 )
 from whatsapp_agent.memory.records import conversation_key
 from whatsapp_agent.ports import ConversationStore, Directory, Ledger
 from whatsapp_agent.telemetry import Telemetry
 from whatsapp_agent.turns.agents import AgentFinder
+from whatsapp_agent.turns.owner import OwnerMessages
 from whatsapp_agent.turns.received import Failure, Received
 
 
@@ -29,7 +32,8 @@ class ControlEvents:
         conversations: ConversationStore,
         ledger: Ledger,
         agents: AgentFinder,
-        erase: Callable[[str], None],
+        owner: OwnerMessages,
+        erase: Callable[[str, datetime], None],
         telemetry: Telemetry,
         now: Clock,
     ) -> None:
@@ -37,6 +41,7 @@ class ControlEvents:
         self._conversations = conversations
         self._ledger = ledger
         self._agents = agents
+        self._owner = owner
         self._erase = erase
         self._telemetry = telemetry
         self._now = now
@@ -54,9 +59,9 @@ class ControlEvents:
     def _handle(self, event: Event) -> None:
         match event:
             case NumberReplaced():
-                self._directory.replace_number(
-                    event.old_number, event.new_number, event.label, event.received_at
-                )
+                self._replace(event)
+            case OwnerMessage():
+                self._owner.remember(event)
             case PersonChangedNumber():
                 _, person = self._agents.find(event.number, event.person)
                 self._directory.alias_person(event.new_person, person)
@@ -70,7 +75,14 @@ class ControlEvents:
                 self._record_failure(event)
             case Erase():
                 person = self._directory.resolve("", event.person).person
-                self._erase(conversation_key(event.agent, person))
+                self._erase(conversation_key(event.agent, person), event.received_at)
+
+    def _replace(self, event: NumberReplaced) -> None:
+        """Lets the new number inherit the agent, also where the old one has it from the agent's file."""
+        claimed = self._agents.claimed(event.old_number)
+        if claimed is not None:
+            self._directory.assign_number(event.old_number, claimed.agent_id)
+        self._directory.replace_number(event.old_number, event.new_number, event.label, event.received_at)
 
     def _conversation(self, number: str, person: str) -> str:
         profile, person = self._agents.find(number, person)

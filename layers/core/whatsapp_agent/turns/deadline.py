@@ -11,6 +11,14 @@ SENDING_RESERVE = 15.0
 LEAST_FOR_MODEL = 3.0
 """Below this many seconds a call to the model is not begun."""
 
+MODEL_RESERVE = 30.0
+"""Seconds that reading media leaves for the reply: a voice message that was heard is to be answered, too."""
+
+MOST_FOR_MEDIA = 40.0
+
+LEAST_FOR_MEDIA = 5.0
+"""Below this many seconds no medium is fetched."""
+
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
@@ -31,4 +39,15 @@ class Deadline:
         seconds = self.remaining() - SENDING_RESERVE
         if seconds < LEAST_FOR_MODEL:
             raise ModelUnavailable("too little of the invocation is left to ask the model")
+        return seconds
+
+    def for_media(self) -> float:
+        """Seconds that fetching and reading a medium may take.
+
+        Raises:
+            ModelUnavailable: Too little time is left to begin; a later attempt has more.
+        """
+        seconds = min(MOST_FOR_MEDIA, self.remaining() - SENDING_RESERVE - MODEL_RESERVE)
+        if seconds < LEAST_FOR_MEDIA:
+            raise ModelUnavailable("too little of the invocation is left to read a medium")
         return seconds

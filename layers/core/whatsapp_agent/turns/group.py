@@ -77,7 +77,10 @@ class Group:
     def _by_conversation(self, run: list[ReceivedMessage]) -> list[_Share]:
         shares: dict[str, _Share] = {}
         for received in run:
-            profile, person = self._agents.find(received.event.number, received.event.person)
+            event = received.event
+            profile, person = self._agents.find(
+                event.number, event.person, label=event.label, alias=event.alias
+            )
             key = conversation_key(profile.agent_id, person)
             shares.setdefault(key, _Share(key, profile, [])).messages.append(received)
         return list(shares.values())

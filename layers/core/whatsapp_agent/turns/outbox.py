@@ -1,7 +1,9 @@
 """Sends what is written down, part by part, and writes down that each part was taken."""
 
+from datetime import datetime, timedelta
+
 from whatsapp_agent.clock import Clock
-from whatsapp_agent.errors import RecipientOptedOut, SendRejected
+from whatsapp_agent.errors import RecipientOptedOut, SendRejected, WindowClosed
 from whatsapp_agent.events import OutboundMessage
 from whatsapp_agent.ledger import Turn
 from whatsapp_agent.ports import ConversationStore, Ledger, Provider
@@ -25,15 +27,24 @@ class Outbox:
         conversations: ConversationStore,
         telemetry: Telemetry,
         now: Clock,
+        window: timedelta | None = None,
     ) -> None:
         self._provider = provider
         self._ledger = ledger
         self._conversations = conversations
         self._telemetry = telemetry
         self._now = now
+        self._window = window
 
-    def send(self, turn: Turn) -> Turn:
+    def window_closed(self, heard_at: datetime) -> bool:
+        """Whether the provider takes no free text any more for a person who wrote last at `heard_at`."""
+        return self._window is not None and self._now() - heard_at >= self._window
+
+    def send(self, turn: Turn, heard_at: datetime) -> Turn:
         """Sends every part that is not marked sent, in order; returns the turn in its last state.
+
+        Whether the provider's window is still open is judged before each part: a reply may have waited in a
+        queue for longer than the window lasts.
 
         Raises:
             TransientError: The provider or the store is not available: the next attempt goes on at the
@@ -42,6 +53,8 @@ class Outbox:
             TurnMoved: The turn was erased or finished by somebody else.
         """
         while turn.state == "replied":
+            if self.window_closed(heard_at):
+                return self._refused(turn, WindowClosed("the person wrote too long ago", code="window_closed"))
             part = OutboundMessage(
                 number=turn.number,
                 address=turn.address,
@@ -59,13 +72,19 @@ class Outbox:
         """Tells the person that the answer is late, at most once per turn; a refusal is only counted."""
         if self._ledger.apologise(turn) is None:
             return
+        self.say(OutboundMessage(turn.number, turn.address, text, idempotency_key=f"{turn.event_id}-apology"))
+        self._telemetry.count("Apologised")
+
+    def say(self, message: OutboundMessage) -> None:
+        """Sends a fixed phrase that the ledger does not hold; a refusal is only counted.
+
+        Raises:
+            ProviderUnavailable: Try again, with the same idempotency key.
+        """
         try:
-            self._provider.send(
-                OutboundMessage(turn.number, turn.address, text, idempotency_key=f"{turn.event_id}-apology")
-            )
+            self._provider.send(message)
         except SendRejected as error:
             self._telemetry.count("ProviderRefused", reason=error.code)
-        self._telemetry.count("Apologised")
 
     def _refused(self, turn: Turn, error: SendRejected) -> Turn:
         if isinstance(error, RecipientOptedOut):

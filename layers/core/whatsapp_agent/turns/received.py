@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 
 from whatsapp_agent.events import Event, InboundMessage
+from whatsapp_agent.ledger import Turn
+from whatsapp_agent.memory.allowance import Spent
 from whatsapp_agent.ports import QueueRecord
 
 
@@ -16,10 +18,26 @@ class Received:
 
 @dataclass(frozen=True, slots=True)
 class ReceivedMessage:
-    """A record and the message that was in it."""
+    """A record and the message that was in it.
+
+    Attributes:
+        spent: What the person has used of their limits, this message included.
+        notice: Whether this is the message that gets the notice about a limit.
+    """
 
     record: QueueRecord
     event: InboundMessage
+    spent: Spent = Spent()
+    notice: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A message that is remembered, with its turn; `new` where this delivery remembered it."""
+
+    received: ReceivedMessage
+    turn: Turn
+    new: bool = False
 
 
 @dataclass(frozen=True, slots=True)

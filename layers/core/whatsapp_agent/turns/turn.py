@@ -1,36 +1,33 @@
 """One turn: claim what arrived, answer it once, send the answer."""
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
+from collections.abc import Sequence
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass, replace
 
 from whatsapp_agent.errors import AgentError, ModelRefused, PermanentError, TransientError
 from whatsapp_agent.ledger import Turn
 from whatsapp_agent.memory import consent, window
-from whatsapp_agent.memory.records import AgentProfile, CompactionJob
+from whatsapp_agent.memory.records import AgentProfile, CompactionJob, Summary
 from whatsapp_agent.ports import CompactionQueue, ConversationStore, Ledger, Provider
 from whatsapp_agent.telemetry import Telemetry
+from whatsapp_agent.turns.activity import Activity
 from whatsapp_agent.turns.answer import Answerer, ContextLimits
-from whatsapp_agent.turns.claim import Claimer
+from whatsapp_agent.turns.claim import Claimed, Claimer
 from whatsapp_agent.turns.context import Context, ContextReader
 from whatsapp_agent.turns.deadline import Deadline
+from whatsapp_agent.turns.delivery import Delivery
+from whatsapp_agent.turns.farewell import Farewell
+from whatsapp_agent.turns.intake import Intake
 from whatsapp_agent.turns.outbox import Outbox
-from whatsapp_agent.turns.received import Failure, ReceivedMessage
-
-
-@dataclass(frozen=True, slots=True)
-class _Waiting:
-    received: ReceivedMessage
-    turn: Turn
+from whatsapp_agent.turns.received import Failure, ReceivedMessage, Waiting
 
 
 @dataclass(frozen=True, slots=True)
 class TurnSettings:
-    """When compaction is due, how much the model sees, and what an opt-out does to memory."""
+    """When compaction is due, and how much the model sees."""
 
     limits: ContextLimits
     compact_at: int
-    forget_on_opt_out: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +38,16 @@ class TurnParts:
     claimer: Claimer
     answerer: Answerer
     outbox: Outbox
+    delivery: Delivery
     ledger: Ledger
     conversations: ConversationStore
     compaction_queue: CompactionQueue
     provider: Provider
     telemetry: Telemetry
     executor: Executor
-    forget: Callable[[str], None]
+    farewell: Farewell
+    intake: Intake
+    activity: Activity
 
 
 class TurnTaker:
@@ -71,6 +71,9 @@ class TurnTaker:
         Raises:
             TransientError: The conversation could not be read; nothing was done.
         """
+        arrived, unfinished = self._parts.farewell.take(conversation, profile, arrived)
+        if not arrived:
+            return unfinished
         context = self._parts.reader.read(conversation)
         current = [
             received
@@ -78,8 +81,10 @@ class TurnTaker:
             if context.erased_at is None or received.event.received_at > context.erased_at
         ]
         self._parts.telemetry.count("DroppedByErasure", len(arrived) - len(current))
-        context, claimed, failures = self._claim(context, current)
-        blocked = self._send_committed(claimed)
+        admitted, postponed = self._parts.intake.admit(context, profile, current, deadline)
+        context, claimed, failures = self._claim(context, admitted)
+        failures += postponed
+        blocked = self._parts.delivery.send_committed(context, claimed)
         if blocked and not blocked[0].record.last_attempt:
             return [
                 *blocked,
@@ -89,21 +94,20 @@ class TurnTaker:
         waiting = self._open(context, claimed)
         if waiting:
             failures = [*self._answer(context, profile, waiting, deadline), *failures]
-        elif claimed:
-            self._finish_opt_out(context, claimed[-1])
+        self._parts.delivery.give_notice(context, profile, claimed, alone=not waiting)
         return [*blocked, *failures]
 
     def _claim(
         self, context: Context, arrived: Sequence[ReceivedMessage]
-    ) -> tuple[Context, list[_Waiting], list[Failure]]:
+    ) -> tuple[Context, list[Waiting], list[Failure]]:
         """Claims in order. A message that cannot be claimed now holds up those behind it, unless this was
         its last attempt or it never will be claimed: then it alone goes to the dead-letter queue.
         """
-        claimed: list[_Waiting] = []
+        claimed: list[Waiting] = []
         failures: list[Failure] = []
         for place, received in enumerate(arrived):
             try:
-                result = self._parts.claimer.claim(context, received.event)
+                result = self._claim_one(context, received)
             except Exception as error:  # noqa: BLE001 - whatever it was, the message goes back to the queue
                 self._parts.telemetry.error("claim_failed", error=type(error).__name__)
                 failures.append(Failure(received.record, getattr(error, "retry_after", None)))
@@ -113,20 +117,16 @@ class TurnTaker:
                     break
             else:
                 context = result.context
-                claimed.append(_Waiting(received, result.turn))
+                claimed.append(Waiting(received, result.turn, result.new))
                 self._parts.telemetry.count("MessageClaimed" if result.new else "MessageRedelivered")
         return context, claimed, failures
 
-    def _send_committed(self, claimed: list[_Waiting]) -> list[Failure]:
-        """Finishes the replies that an earlier attempt wrote down; stops at the first that cannot be sent."""
-        for item in claimed:
-            if item.turn.state == "replied":
-                failure = self._send(item)
-                if failure is not None:
-                    return [failure]
-        return []
+    def _claim_one(self, context: Context, received: ReceivedMessage) -> Claimed:
+        known = context.message_of(received.event.event_id) is not None
+        quote = "" if known else self._parts.intake.quote(context, received)
+        return self._parts.claimer.claim(context, received.event, spent=received.spent, quote=quote)
 
-    def _open(self, context: Context, claimed: Sequence[_Waiting]) -> list[_Waiting]:
+    def _open(self, context: Context, claimed: Sequence[Waiting]) -> list[Waiting]:
         """The turns that still wait for a reply; those that a later reply answered are closed."""
         waiting = []
         for item in claimed:
@@ -134,19 +134,27 @@ class TurnTaker:
                 continue
             if context.answered(item.turn.seq):
                 self._close([item], "covered", "a later reply answers it")
+            elif any(m.seq == item.turn.seq and m.kind == "deleted" for m in context.messages):
+                self._close([item], "silent", "deleted by the person")
             else:
                 waiting.append(item)
         return waiting
 
     def _answer(
-        self, context: Context, profile: AgentProfile, waiting: list[_Waiting], deadline: Deadline
+        self, context: Context, profile: AgentProfile, waiting: list[Waiting], deadline: Deadline
     ) -> list[Failure]:
         lead = waiting[-1]
-        if self._paused(context):
-            self._close(waiting, "suppressed", "paused")
-            return []
         if consent.is_stop(lead.received.event.text, profile.stop_words):
             return self._opt_out(context, profile, waiting)
+        if self._parts.delivery.paused(context.summary):
+            self._close(waiting, "suppressed", "paused")
+            self._parts.activity.note(context.summary)
+            return []
+        if self._parts.outbox.window_closed(context.heard_at(lead.received.event.sent_at)):
+            # An answer could not be delivered, so none is paid for; the next message's answer covers these.
+            self._parts.telemetry.count("ProviderRefused", reason="window_closed")
+            self._close(waiting, "undelivered", "window_closed")
+            return []
         if lead.turn.state == "failed" and lead.received.record.receive_count > 1:
             return [Failure(lead.received.record)]
         try:
@@ -158,7 +166,10 @@ class TurnTaker:
                 lead.turn.address,
                 lead.received.event.message_id,
             )
-            turn = self._parts.answerer.answer(context, lead.turn, profile, deadline)
+            state: list[Future[Summary]] = []
+            turn = self._parts.answerer.answer(
+                context, lead.turn, profile, deadline, before_commit=lambda: state.append(self._parts.delivery.state_of(context))
+            )
         except ModelRefused as error:
             self._parts.telemetry.count("ModelRefused", reason=error.code)
             self._parts.telemetry.error("model_refused", code=error.code)
@@ -168,11 +179,12 @@ class TurnTaker:
             return [Failure(lead.received.record)]
         except Exception as error:  # noqa: BLE001 - whatever it was, the messages are remembered: retry the reply
             return [self._unanswered(lead, profile, error)]
-        failure = self._send(replace(lead, turn=turn))
+        failure = self._parts.delivery.send_unless_held(context, replace(lead, turn=turn), state)
         self._compact_if_due(context)
+        self._parts.activity.note(context.summary)
         return [failure] if failure else []
 
-    def _unanswered(self, lead: _Waiting, profile: AgentProfile, error: Exception) -> Failure:
+    def _unanswered(self, lead: Waiting, profile: AgentProfile, error: Exception) -> Failure:
         """Only the newest record is handed out again: its retry answers everything that waits, and a
         message behind a failing one keeps its own number of attempts.
         """
@@ -183,16 +195,7 @@ class TurnTaker:
             self._parts.outbox.say_once(lead.turn, profile.phrases.apology)
         return Failure(lead.received.record, getattr(error, "retry_after", None))
 
-    def _send(self, item: _Waiting) -> Failure | None:
-        try:
-            turn = self._parts.outbox.send(item.turn)
-        except AgentError as error:
-            self._parts.telemetry.warning("sending_failed", error=type(error).__name__)
-            return Failure(item.received.record, getattr(error, "retry_after", None))
-        self._parts.telemetry.count("Turn", state=turn.state)
-        return None
-
-    def _opt_out(self, context: Context, profile: AgentProfile, waiting: list[_Waiting]) -> list[Failure]:
+    def _opt_out(self, context: Context, profile: AgentProfile, waiting: list[Waiting]) -> list[Failure]:
         """Confirms an opt-out once and keeps silent from then on; a second one is not confirmed again."""
         lead = waiting[-1]
         since = context.summary.opted_out_at
@@ -203,15 +206,8 @@ class TurnTaker:
             self._set_opted_out(context, opted_out=True)
         turn = self._parts.answerer.commit(context, lead.turn, profile.phrases.opted_out)
         self._parts.telemetry.count("OptedOut")
-        failure = self._send(replace(lead, turn=turn))
-        if failure is None:
-            self._finish_opt_out(context, lead)
+        failure = self._parts.delivery.send(context, replace(lead, turn=turn))
         return [failure] if failure else []
-
-    def _finish_opt_out(self, context: Context, last: _Waiting) -> None:
-        text = last.received.event.text
-        if self._settings.forget_on_opt_out and consent.is_stop(text) and last.turn.state != "silent":
-            self._parts.forget(context.conversation)
 
     def _set_opted_out(self, context: Context, *, opted_out: bool) -> None:
         self._parts.conversations.set_state(
@@ -220,11 +216,7 @@ class TurnTaker:
             paused_until=context.summary.paused_until,
         )
 
-    def _paused(self, context: Context) -> bool:
-        until = context.summary.paused_until
-        return until is not None and until > self._parts.claimer.now()
-
-    def _close(self, items: Sequence[_Waiting], state: str, reason: str) -> None:
+    def _close(self, items: Sequence[Waiting], state: str, reason: str) -> None:
         for item in items:
             self._parts.ledger.close(item.turn, state, reason)  # type: ignore[arg-type]
 

@@ -10,6 +10,7 @@ window. `number` is Meta's phone number id, as the webhook's `metadata.phone_num
 
 import contextlib
 import re
+from time import monotonic
 from urllib.parse import quote, urlsplit
 
 import urllib3
@@ -17,12 +18,15 @@ import urllib3
 from whatsapp_agent.clock import Clock, utc_now
 from whatsapp_agent.errors import (
     AgentError,
+    MediaTooLarge,
+    MediaUnreadable,
     ProviderUnavailable,
     RecipientOptedOut,
     SendRejected,
     WindowClosed,
 )
-from whatsapp_agent.events import OutboundMessage
+from whatsapp_agent.events import Media, OutboundMessage
+from whatsapp_agent.providers.downloads import bytes_of, check_answer, safe_id
 from whatsapp_agent.providers.http import Answer, JsonApi, retry_after
 
 GRAPH_VERSION = "v26.0"
@@ -49,6 +53,10 @@ _HINTS = {
     131049: "Meta held the message back to spare the person",
     133010: "the phone number is not registered with the Cloud API",
 }
+_URL_EXPIRED = frozenset({401, 403, 404, 410})
+MEDIA_DOMAIN = "fbsbx.com"
+"""Where Meta keeps media: `lookaside.fbsbx.com`."""
+
 _USER_ID = re.compile(r"[A-Z]{2}\.[A-Za-z0-9.]{1,140}")
 
 
@@ -127,6 +135,41 @@ class MetaProvider:
         # The answer matters more than the sign that it is coming, whatever goes wrong with that sign.
         with contextlib.suppress(Exception):
             self._api.post(_path(number), body, seconds=self._typing_seconds)
+
+    def fetch(self, number: str, media: Media, *, seconds: float, most_bytes: int) -> bytes:
+        """The bytes of a medium, see `media.MediaStore`.
+
+        Meta gives a URL that lasts five minutes; where it has expired, it is asked for once more. The token
+        goes to Meta's own servers only, wherever the URL points.
+        """
+        deadline = monotonic() + seconds
+        path = f"/{safe_id(media.id)}?phone_number_id={quote(number, safe='')}"
+        for last in (False, True):
+            where = self._api.get(path, seconds=max(0.1, deadline - monotonic()))
+            if not where.ok and isinstance(error := self._translate(where), ProviderUnavailable):
+                raise error
+            check_answer(where, self._now())
+            url, size = where.json().get("url"), where.json().get("file_size")
+            if isinstance(size, int) and size > most_bytes:
+                raise MediaTooLarge("the medium is larger than this deployment reads")
+            if not isinstance(url, str) or not self._may_see_token(url):
+                raise MediaUnreadable("the medium lies where the token must not go", code="foreign_host")
+            left = max(0.1, deadline - monotonic())
+            answer = self._api.get_url(url, seconds=left, most_bytes=most_bytes + 1)
+            if last or answer.status not in _URL_EXPIRED:
+                return bytes_of(answer, most_bytes, self._now())
+        raise AssertionError("the loop returns or raises")
+
+    def _may_see_token(self, url: str) -> bool:
+        try:
+            parts = urlsplit(url)
+            host, port = (parts.hostname or "").lower(), parts.port
+        except ValueError:
+            return False
+        if parts.username is not None or parts.password is not None or "\\" in url:
+            return False
+        theirs = host == MEDIA_DOMAIN or host.endswith(f".{MEDIA_DOMAIN}")
+        return self._api.same_origin(url) or (parts.scheme == "https" and theirs and port in (None, 443))
 
     def _translate(self, answer: Answer) -> AgentError:
         """The application's error for one of Meta's answers. The code decides, then the HTTP status: Meta

@@ -20,10 +20,12 @@ from whatsapp_agent.errors import (
     RecipientOptedOut,
     SendRejected,
 )
-from whatsapp_agent.events import OutboundMessage
+from whatsapp_agent.events import Media, OutboundMessage
+from whatsapp_agent.providers.downloads import bytes_of, safe_id
 from whatsapp_agent.providers.http import Answer, JsonApi, header_value, retry_after
 
 MESSAGES_PATH = "/v1/messages"
+MEDIA_PATH = "/v1/media/{media}"
 TYPING_PATH = "/v1/chats/{chat}/typing"
 IDEMPOTENCY_HEADER = "Idempotency-Key"
 
@@ -89,6 +91,12 @@ class WhaspProvider:
         with contextlib.suppress(Exception):
             path = TYPING_PATH.format(chat=quote(address, safe=""))
             self._api.post(path, {"number": number}, seconds=self._typing_seconds)
+
+    def fetch(self, number: str, media: Media, *, seconds: float, most_bytes: int) -> bytes:  # noqa: ARG002
+        """The bytes of a medium, see `media.MediaStore`."""
+        path = MEDIA_PATH.format(media=safe_id(media.id))
+        answer = self._api.get(path, seconds=seconds, most_bytes=most_bytes + 1)
+        return bytes_of(answer, most_bytes, self._now())
 
     def _send(self, message: OutboundMessage) -> str:
         body = {"number": message.number, "chat": message.address, "text": message.text}

@@ -1,0 +1,252 @@
+"""What happens to a deployment in a campaign, told in events. Every text has a token of its own."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from tests.builders import NOW, inbound, message
+from tests.faults.deployment import WEBHOOK_SECRET, Deployment, Queued, queued
+from tests.faults.services import Call, answer_naming
+from tools.local.simulated_provider.whasp import body_of, message_received, signature_headers
+from whatsapp_agent.clock import to_iso, utc_now
+from whatsapp_agent.events import Erase, Event, encode, group_of
+from whatsapp_agent.memory.records import CompactionCommit, Fact, FactUpdate, Summary
+
+MAYA, NOOR = "+34600111222", "+34600333444"
+NUMBERS = {"whasp": "+15550100", "meta": "106540352242922"}
+BYSTANDERS = ("sales#+34600999000", f"companion#{MAYA}")
+"""Another person of the same agent, and the same person of another agent."""
+
+LATER = timedelta(milliseconds=5)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What must be true in the end, whatever went wrong.
+
+    Attributes:
+        remembered: By conversation, the events whose messages are remembered, in order.
+        forgotten: Events of which nothing may be left.
+        compacted: How many compactions each conversation has behind it.
+    """
+
+    remembered: dict[str, tuple[str, ...]]
+    forgotten: frozenset[str] = frozenset()
+    compacted: int = 0
+
+
+@dataclass(frozen=True)
+class Scenario:
+    name: str
+    prepare: Callable[[Deployment], None]
+    play: Callable[[Deployment], None]
+    expected: Expected
+    provider: str = "whasp"
+
+
+def sales(person: str) -> str:
+    return f"sales#{person}"
+
+
+def heard(deployment: Deployment, token: int, text: str = "", person: str = MAYA) -> Queued:
+    """An inbound message `evt<token>` in the queue, received now."""
+    now = utc_now()
+    event = inbound(
+        f"evt{token}",
+        f"{text or 'hello there'} tok{token}",
+        person=person,
+        address=person,
+        number=NUMBERS[deployment.provider],
+        sent_at=now,
+        received_at=now,
+    )
+    return of(event)
+
+
+def of(event: Event) -> Queued:
+    return queued(encode(event), group_of(event))
+
+
+def nothing(_deployment: Deployment) -> None:
+    pass
+
+
+def bystanders(deployment: Deployment) -> None:
+    """Puts memory of others beside the one that things happen to."""
+    for conversation in BYSTANDERS:
+        talk(deployment, conversation, 4)
+        remember(deployment, conversation, "name", "Otto", through_seq=2)
+
+
+def talk(deployment: Deployment, conversation: str, count: int, first: int = 1, text: str = "") -> None:
+    """Puts an exchange of messages, the person's and the agent's in turn."""
+    said = [
+        message(
+            seq,
+            f"{text or 'talk'} tok{1000 + seq}",
+            role="user" if seq % 2 else "assistant",
+            conversation=conversation,
+            event_id=f"old{seq if seq % 2 else seq - 1}",
+            sent_at=NOW + timedelta(minutes=seq),
+        )
+        for seq in range(first, first + count)
+    ]
+    deployment.stores().put(said, [])
+
+
+def remember(deployment: Deployment, conversation: str, key: str, value: str, through_seq: int) -> None:
+    fact = Fact(conversation, key, value, 1.0, "stated", 1, NOW, NOW, version=1)
+    summary = Summary(conversation, "They said hello.", through_seq, 1, updated_at=NOW)
+    update = FactUpdate(key, "", 0, fact, None)
+    store = deployment.stores().conversations
+    store.commit_compaction(CompactionCommit(summary, 0, through_seq, (update,)))
+    store.delete_messages(conversation, through_seq)
+
+
+def _one(deployment: Deployment) -> None:
+    deployment.deliver("reply", [heard(deployment, 1)])
+
+
+def _burst(deployment: Deployment) -> None:
+    deployment.deliver("reply", [heard(deployment, token) for token in (1, 2, 3)])
+
+
+def _duplicate(deployment: Deployment) -> None:
+    deployment.deliver("reply", [heard(deployment, 1)])
+    deployment.deliver("reply", [heard(deployment, 1), heard(deployment, 2), heard(deployment, 2)])
+
+
+def _parts(deployment: Deployment) -> None:
+    deployment.services.say = lambda new: "\n\n".join(
+        f"{answer_naming(new)} {letter * 3000}" for letter in "xyz"
+    )
+    deployment.deliver("reply", [heard(deployment, 1)])
+
+
+def _stop(deployment: Deployment) -> None:
+    deployment.deliver("reply", [heard(deployment, 1)])
+    now = utc_now()
+    stop = inbound("evt2", "STOP", number=NUMBERS["whasp"], sent_at=now, received_at=now)
+    deployment.deliver("reply", [of(stop)])
+    deployment.deliver("reply", [heard(deployment, 3)])
+
+
+def _two_people(deployment: Deployment) -> None:
+    deployment.deliver(
+        "reply",
+        [
+            heard(deployment, 1),
+            heard(deployment, 2, person=NOOR),
+            heard(deployment, 3),
+            heard(deployment, 4, person=NOOR),
+        ],
+    )
+
+
+def _known(deployment: Deployment) -> None:
+    talk(deployment, sales(MAYA), 30)
+    remember(deployment, sales(MAYA), "name", "Maya", through_seq=10)
+
+
+def _erase(deployment: Deployment) -> None:
+    first, now = heard(deployment, 1), utc_now()
+    deployment.deliver("reply", [first, of(Erase("erase1", "sales", MAYA, now))])
+    deployment.deliver("reply", [heard(deployment, 2)])
+
+
+def _erase_with_followers(deployment: Deployment) -> None:
+    """What arrives after an erasure was asked for, and before it is carried out, is a new conversation."""
+    first, now = heard(deployment, 1), utc_now()
+    later = inbound("evt2", "me again tok2", number=NUMBERS["whasp"], sent_at=now, received_at=now + LATER)
+    deployment.deliver("reply", [first, of(Erase("erase1", "sales", MAYA, now)), of(later)])
+
+
+def _long_talk(deployment: Deployment) -> None:
+    said = ["My name is Maya.", "I live in Lima.", "I moved to Quito.", "I like old maps."]
+    for index, text in enumerate(said):
+        talk(deployment, sales(MAYA), 2, 1 + 2 * index, text)
+    talk(deployment, sales(MAYA), 36, 9)
+
+
+def _compaction(deployment: Deployment) -> None:
+    deployment.deliver("reply", [heard(deployment, 1)])
+    deployment.compact()
+
+
+def _compaction_with_turn(deployment: Deployment) -> None:
+    """While the memory model writes, the person goes on writing."""
+
+    def meanwhile(call: Call) -> None:
+        if call.label == "model compaction" and not said:
+            said.append(call)
+            deployment.deliver("reply", [heard(deployment, 2)])
+
+    said: list[Call] = []
+    deployment.deliver("reply", [heard(deployment, 1)])
+    deployment.compact(meanwhile)
+    if not said:
+        deployment.deliver("reply", [heard(deployment, 2)])
+    deployment.deliver("reply", [heard(deployment, 3)])
+    deployment.compact()
+
+
+def webhook(event_id: str, text: str) -> dict[str, Any]:
+    """A signed delivery of whasp, as a function URL hands it over."""
+    now = utc_now()
+    event = message_received(
+        event_id=event_id,
+        message={"id": f"msg_{event_id}", "type": "text", "sent_at": to_iso(now), "text": text},
+        person=MAYA,
+        number=NUMBERS["whasp"],
+        created_at=to_iso(now),
+    )
+    body = body_of(event)
+    return {
+        "version": "2.0",
+        "rawPath": "/webhooks/whasp",
+        "rawQueryString": "",
+        "headers": {"content-type": "application/json", **signature_headers(WEBHOOK_SECRET, event_id, body, now)},
+        "requestContext": {"http": {"method": "POST", "path": "/webhooks/whasp", "sourceIp": "192.0.2.1"}},
+        "isBase64Encoded": False,
+        "body": body.decode(),
+    }
+
+
+def _webhook(deployment: Deployment) -> None:
+    """The provider sends until it hears 2xx; what is queued is delivered, as often as it is queued."""
+    for token in (1, 2):
+        delivery = webhook(f"evt{token}", f"hello tok{token}")
+        for _ in range(5):
+            answers = deployment.invoke("ingest", [delivery]).answers
+            if answers and answers[0]["statusCode"] == 200:
+                break
+        for queued_message in deployment.aws.take("inbound"):
+            deployment.deliver("reply", [queued_message])
+
+
+def _all(*tokens: int, person: str = MAYA, seeds: Sequence[str] = ()) -> dict[str, tuple[str, ...]]:
+    return {sales(person): (*seeds, *(f"evt{token}" for token in tokens))}
+
+
+_SEEDS_44 = tuple(f"old{seq}" for seq in range(1, 45, 2))
+
+SCENARIOS: tuple[Scenario, ...] = (
+    Scenario("a text", nothing, _one, Expected(_all(1))),
+    Scenario("a burst of three", nothing, _burst, Expected(_all(1, 2, 3))),
+    Scenario("an event delivered twice", nothing, _duplicate, Expected(_all(1, 2))),
+    Scenario("a reply of several parts", nothing, _parts, Expected(_all(1))),
+    Scenario("the same, at Meta", nothing, _parts, Expected(_all(1)), provider="meta"),
+    Scenario("STOP, and back again", nothing, _stop, Expected(_all(1, 2, 3))),
+    Scenario("two people in one batch", nothing, _two_people, Expected(_all(1, 3) | _all(2, 4, person=NOOR))),
+    Scenario("an erasure", _known, _erase, Expected(_all(2), frozenset({"evt1"}))),
+    Scenario("an erasure, and on", _known, _erase_with_followers, Expected(_all(2), frozenset({"evt1"}))),
+    Scenario("a webhook", nothing, _webhook, Expected(_all(1, 2))),
+    Scenario("a compaction", _long_talk, _compaction, Expected(_all(1, seeds=_SEEDS_44), compacted=1)),
+    Scenario(
+        "a turn during a compaction",
+        _long_talk,
+        _compaction_with_turn,
+        Expected(_all(1, 2, 3, seeds=_SEEDS_44), compacted=1),
+    ),
+)

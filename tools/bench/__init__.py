@@ -1,0 +1,1 @@
+"""What docs/benchmarks shows, measured."""
