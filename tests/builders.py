@@ -6,6 +6,7 @@ from typing import Any
 
 from whatsapp_agent.events import InboundMessage
 from whatsapp_agent.ledger import Turn
+from whatsapp_agent.memory.allowance import Limits
 from whatsapp_agent.memory.records import AgentProfile, Fact, FactKey, Message, Summary
 from whatsapp_agent.phrases import PHRASES
 
@@ -92,5 +93,7 @@ def profile(**changes: Any) -> AgentProfile:
             "interest": FactKey("interest", "What the person cares about", kind="list", max_items=3),
             "note": FactKey("note", "Anything else", kind="list"),
         },
+        # Tests let people write faster than people do.
+        limits=Limits(turns=0, characters=0, media=0, burst=0),
     )
     return replace(record, **changes)

@@ -97,7 +97,14 @@ def test_every_alarm_of_our_own_metrics_watches_one_that_is_counted() -> None:
     source = "".join(path.read_text("utf-8") for path in (ROOT / "layers" / "core").rglob("*.py"))
     own = {alarm["MetricName"]: alarm for alarm in ALARMS.values() if alarm["Namespace"] == "WhatsAppAgent"}
 
-    assert set(own) == {"BadSignature", "CompactionFailed", "ModelRefused", "ProviderRefused"}
+    assert set(own) == {
+        "BadSignature",
+        "CompactionFailed",
+        "Misconfigured",
+        "ModelRefused",
+        "ProviderRefused",
+        "UnreadableRecord",
+    }
     for metric, alarm in own.items():
         assert re.search(rf'\.count\(\s*"{metric}"', source)
         assert alarm["Dimensions"] == [{"Name": "service", "Value": {"Ref": "AWS::StackName"}}]
@@ -175,8 +182,18 @@ def test_a_table_costs_nothing_idle_is_encrypted_recoverable_and_forgets(name: s
 def test_vectors_are_searched_within_one_owner() -> None:
     (index,) = TABLES["RecallTable"]["VectorIndexes"]
 
-    assert index["SearchSchema"] == [{"AttributeName": "owner", "SearchSchemaElementType": "HASH"}]
-    assert index["Dimensions"] == 512
+    assert index["SearchSchema"] == [
+        {"AttributeName": "owner", "SearchSchemaElementType": "HASH"},
+        {"AttributeName": "model", "SearchSchemaElementType": "INLINE_FILTER"},
+    ]
+
+
+def test_the_index_and_the_functions_agree_on_the_length_of_vectors() -> None:
+    (index,) = TABLES["RecallTable"]["VectorIndexes"]
+    told = [variables["EMBEDDING_DIMENSIONS"] for variables in _variables() if "EMBEDDING_DIMENSIONS" in variables]
+
+    assert len(told) == 2
+    assert all(each == index["Dimensions"] for each in told)
 
 
 def test_removing_the_stack_keeps_memory_and_what_marks_erasures_and_nothing_else() -> None:

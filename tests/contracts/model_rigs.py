@@ -1,8 +1,10 @@
 """The scripted model and the real adapter behind one handle, so that one suite can hold both to the port."""
 
+import json
 from dataclasses import dataclass, field
+from typing import Any
 
-from tests.fakes.model import ScriptedModel
+from tests.fakes.model import ScriptedModel, use
 from tools.local.simulated_model.control import Failure
 from tools.local.simulated_model.server import SimulatedModel
 from whatsapp_agent.errors import (
@@ -11,9 +13,10 @@ from whatsapp_agent.errors import (
     ModelRefused,
     ModelUnavailable,
 )
+from whatsapp_agent.memory.arguments import ToolSpec
 from whatsapp_agent.memory.records import CompactionAnswer, FactChange, ModelReply, Prompt, PromptItem
 from whatsapp_agent.model.responses import OpenAIModel
-from whatsapp_agent.ports import Model
+from whatsapp_agent.ports import MOST_TOOL_ROUNDS, Model
 
 API_KEY = "sk-test-not-a-secret"
 
@@ -56,6 +59,29 @@ def transcript(*said: str) -> Prompt:
 
 
 @dataclass
+class KeptTools:
+    """A toolbox that keeps what it was called with; `says` is its answer to everything."""
+
+    says: str = '{"ok": true}'
+    calls: list[tuple[str, Any]] = field(default_factory=list)
+
+    @property
+    def specs(self) -> list[ToolSpec]:
+        properties = {"key": {"type": "string", "enum": ["name", "city"]}, "value": {"type": "string"}}
+        schema = {
+            "type": "object",
+            "properties": properties,
+            "required": ["key", "value"],
+            "additionalProperties": False,
+        }
+        return [ToolSpec("remember_fact", "Writes a fact down.", schema)]
+
+    def call(self, name: str, arguments: str) -> str:
+        self.calls.append((name, json.loads(arguments)))
+        return self.says
+
+
+@dataclass
 class ScriptedRig:
     scripted: ScriptedModel = field(default_factory=ScriptedModel)
 
@@ -65,6 +91,15 @@ class ScriptedRig:
 
     def will_answer(self, times: int = 1) -> None:
         self.scripted.will_reply(*["Hi Maya!"] * times)
+
+    def will_remember(self, key: str, value: str) -> None:
+        self.scripted.will_reply(use("remember_fact", key=key, value=value), "Noted!")
+
+    def will_insist_on_tools(self) -> None:
+        self.scripted.will_reply(*[use("unknown_tool")] * MOST_TOOL_ROUNDS, "Well then.")
+
+    def will_count(self) -> None:
+        self.scripted.counts = lambda prompt: prompt.chars // 4
 
     def will_refuse(self) -> None:
         self.scripted.will_reply(ModelReply("I cannot help with that.", refused=True))
@@ -88,6 +123,15 @@ class ServiceRig:
 
     def will_answer(self, times: int = 1) -> None:
         """The simulated service answers by itself."""
+
+    def will_remember(self, key: str, value: str) -> None:
+        """The simulated service calls the tool by itself."""
+
+    def will_insist_on_tools(self) -> None:
+        self.server.control.fail(Failure(kind="function_call", times=-1))
+
+    def will_count(self) -> None:
+        """The simulated service counts by itself."""
 
     def will_refuse(self) -> None:
         self.server.control.fail(Failure(kind="refusal"))

@@ -7,12 +7,14 @@ from typing import Any
 
 from tests.builders import CONVERSATION, NOW, message
 from tests.contracts.tables import create_tables, dynamodb_client, items_of
+from tests.fakes.keeping import FakeRetention
 from tests.fakes.store import FakeConversationStore, FakeDirectory, FakeFactStore, FakeLedger, FakeTables
 from tests.fakes.store_tables import Kept
 from whatsapp_agent.clock import from_epoch
 from whatsapp_agent.ledger import Turn
 from whatsapp_agent.memory.records import CompactionCommit, FactUpdate, Message, Summary
 from whatsapp_agent.ports import ConversationStore, Directory, FactStore, Ledger
+from whatsapp_agent.privacy_ports import Retention
 from whatsapp_agent.store.conversations import DynamoConversationStore
 from whatsapp_agent.store.database import Database
 from whatsapp_agent.store.directory import DynamoDirectory
@@ -20,6 +22,7 @@ from whatsapp_agent.store.facts import DynamoFactStore
 from whatsapp_agent.store.items import message_item, turn_item
 from whatsapp_agent.store.ledger import DynamoLedger
 from whatsapp_agent.store.lifetimes import retention_expiry, turn_expiry
+from whatsapp_agent.store.retention import DynamoRetention
 from whatsapp_agent.store.wire import to_wire
 
 HASH_KEY = b"a key for tests"
@@ -49,6 +52,7 @@ class Stores:
     conversations: ConversationStore
     facts: FactStore
     directory: Directory
+    retention: Retention
     clock: MovableClock
     put: Callable[[Sequence[Message], Sequence[Turn]], None]
     left: Callable[[str], int]
@@ -93,6 +97,7 @@ def fake_stores(retention_days: int = 0) -> Stores:
         FakeConversationStore(tables),
         FakeFactStore(tables),
         FakeDirectory(tables),
+        FakeRetention(tables),
         clock,
         put,
         left,
@@ -133,6 +138,9 @@ def stores_on(client: Any, tables: dict[str, str], retention_days: int = 0) -> S
         ),
         DynamoFactStore(client, facts=facts, messages=messages, database=database, **kept),
         DynamoDirectory(client, directory=tables["directory"], hash_key=HASH_KEY, now=clock, database=database),
+        DynamoRetention(
+            client, messages=messages, summaries=tables["summaries"], facts=facts, database=database, **kept
+        ),
         clock,
         put,
         left,

@@ -6,7 +6,16 @@ from functools import partial
 
 import pytest
 
-from tests.contracts.model_rigs import API_KEY, TROUBLES, ScriptedRig, ServiceRig, prompt, service, transcript
+from tests.contracts.model_rigs import (
+    API_KEY,
+    TROUBLES,
+    KeptTools,
+    ScriptedRig,
+    ServiceRig,
+    prompt,
+    service,
+    transcript,
+)
 from whatsapp_agent.errors import PermanentError, TransientError
 from whatsapp_agent.memory.records import FactKey
 
@@ -25,6 +34,30 @@ def test_a_reply_has_text_and_is_no_refusal(rig):
     reply = rig.model.reply(prompt("Hi! I'm Maya."), seconds=20)
     assert "Maya" in reply.text
     assert not reply.refused
+
+
+def test_a_tool_is_called_before_the_answer(rig):
+    rig.will_remember("city", "Lima")
+    tools = KeptTools()
+    reply = rig.model.reply(prompt("I live in Lima"), seconds=20, tools=tools)
+    assert tools.calls == [("remember_fact", {"key": "city", "value": "Lima"})]
+    assert reply.text
+    assert reply.calls == 2
+
+
+def test_a_model_that_goes_on_calling_tools_has_to_answer_in_the_end(rig):
+    rig.will_insist_on_tools()
+    tools = KeptTools()
+    reply = rig.model.reply(prompt("hello"), seconds=20, tools=tools)
+    assert len(tools.calls) == 4
+    assert reply.text
+    assert reply.calls == 5
+
+
+def test_tokens_are_counted_without_an_answer(rig):
+    rig.will_count()
+    short, long = (rig.model.count_tokens(prompt(text), seconds=20) for text in ("hello", "hello " * 100))
+    assert 0 < short < long
 
 
 def test_a_refusal_is_told_in_the_models_own_words(rig):

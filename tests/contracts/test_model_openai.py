@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.builders import NOW, fact, message, profile, summary
-from tests.contracts.model_rigs import API_KEY, ServiceRig, prompt, service, transcript
+from tests.contracts.model_rigs import API_KEY, KeptTools, ServiceRig, prompt, service, transcript
 from tools.local.simulated_model.control import Failure
 from whatsapp_agent.errors import (
     ConfigurationError,
@@ -37,6 +37,68 @@ def test_nothing_is_stored_at_the_service_and_no_tools_are_offered(rig):
     rig.model.compact(transcript("I'm Maya"), KEYS, seconds=20)
     assert [body["store"] for body in bodies(rig)] == [False, False]
     assert not any("tools" in body for body in bodies(rig))
+
+
+def test_a_round_gives_back_what_the_model_wrote_and_the_tools_answer(rig):
+    reply = rig.model.reply(prompt("I live in Lima"), seconds=20, tools=KeptTools('{"ok": true, "n": 7}'))
+    first, second = bodies(rig)
+    assert second["input"][: len(first["input"])] == first["input"]
+    call, output = second["input"][len(first["input"]) :]
+    assert (call["type"], call["name"]) == ("function_call", "remember_fact")
+    assert output == {
+        "type": "function_call_output",
+        "call_id": call["call_id"],
+        "output": '{"ok": true, "n": 7}',
+    }
+    assert first["tools"] == second["tools"]
+    assert [body["store"] for body in (first, second)] == [False, False]
+    usages = [entry["answer"]["usage"] for entry in rig.server.control.requests()]
+    assert reply.usage.input_tokens == sum(usage["input_tokens"] for usage in usages)
+    assert reply.usage.output_tokens == sum(usage["output_tokens"] for usage in usages)
+
+
+def test_tools_are_offered_strictly_and_reasoning_comes_back_encrypted(rig):
+    rig.model.reply(prompt("hello"), seconds=20, tools=KeptTools())
+    (body,) = bodies(rig)
+    (tool,) = body["tools"]
+    assert (tool["type"], tool["name"], tool["strict"]) == ("function", "remember_fact", True)
+    assert body["include"] == ["reasoning.encrypted_content"]
+
+
+def test_the_last_round_keeps_the_tools_in_the_request_and_forbids_them(rig):
+    rig.server.control.fail(Failure(kind="function_call", times=-1))
+    rig.model.reply(prompt("hello"), seconds=20, tools=KeptTools())
+    sent = bodies(rig)
+    assert [body.get("tool_choice") for body in sent] == [None] * 4 + ["none"]
+    assert all(body["tools"] for body in sent)
+
+
+def test_no_further_round_is_begun_when_time_runs_out(rig):
+    rig.server.control.fail(Failure(kind="function_call", times=-1))
+    rig.model.reply(prompt("hello"), seconds=6, tools=KeptTools())
+    assert [body.get("tool_choice") for body in bodies(rig)] == [None, "none"]
+
+
+def test_an_empty_toolbox_is_not_offered(rig):
+    class Nothing(KeptTools):
+        specs = ()
+
+    rig.model.reply(prompt(), seconds=20, tools=Nothing())
+    assert "tools" not in bodies(rig)[0]
+
+
+def test_a_count_asks_for_the_prompt_alone(rig):
+    rig.model.count_tokens(Prompt("", (PromptItem("user", "new", "hello"),)), seconds=20)
+    (entry,) = rig.server.control.requests()
+    assert entry["path"] == "/v1/responses/input_tokens"
+    assert "instructions" not in entry["body"]
+
+
+@pytest.mark.parametrize("failure", [Failure(status=503), Failure(status=404, code="not_found")])
+def test_a_service_that_cannot_count_says_so(rig, failure):
+    rig.server.control.fail(failure)
+    with pytest.raises((ModelUnavailable, ModelRefused)):
+        rig.model.count_tokens(prompt(), seconds=20)
 
 
 def test_roles_and_order_of_the_prompt_reach_the_service(rig):

@@ -138,6 +138,25 @@ def test_a_change_of_another_version_is_refused_and_nothing_of_it_written(stores
     assert stores.facts.history(CONVERSATION) == []
 
 
+def test_the_history_of_one_fact_can_be_forgotten(stores: Stores):
+    keep(
+        stores,
+        fact("city", "Bogotá", version=3),
+        history=(
+            past(fact("city", "Lima"), 1),
+            past(fact("city", "Quito", version=2), 2),
+            past(fact("pet", "Rex", item="a"), 1),
+            past(fact("pet", "Tom", item="ab"), 1),
+            past(fact("city_born", "Cusco"), 1),
+        ),
+    )
+    assert stores.facts.forget_history(CONVERSATION, "city", "") == 2
+    assert stores.facts.forget_history(CONVERSATION, "pet", "a") == 1
+    assert stores.facts.forget_history(CONVERSATION, "pet", "a") == 0
+    assert [each.fact.value for each in stores.facts.history(CONVERSATION)] == ["Cusco", "Tom"]
+    assert [each.value for each in stores.facts.facts(CONVERSATION)] == ["Bogotá"]
+
+
 def test_nothing_is_written_where_there_is_nothing_to_write(stores: Stores):
     stores.facts.write(CONVERSATION, [])
     assert stores.left(CONVERSATION) == 0

@@ -5,6 +5,7 @@ import pytest
 from tests.builders import CONVERSATION, NOW, NUMBER, PERSON, fact, message, turn
 from tests.contracts.stores import Stores, dynamo_stores
 from tests.contracts.units import Meter
+from whatsapp_agent.memory.allowance import Spent
 from whatsapp_agent.memory.records import FactUpdate, PastFact, Usage
 
 pytestmark = pytest.mark.emulator
@@ -37,13 +38,21 @@ def text_turn(stores: Stores, seq: int) -> None:
     stores.conversations.newest_messages(CONVERSATION, 60)
     stores.conversations.summary(CONVERSATION)
     stores.facts.facts(CONVERSATION)
+    stores.directory.erased_at(CONVERSATION)
     waiting = turn("wamid.HBgLMzQ2MDAxMTEyMjIVAgASGBQ", seq=seq)
-    stores.ledger.claim(waiting, message(seq, "word " * 20, event_id=waiting.event_id))
+    spent = Spent(NOW, 12, 3_400, 2)
+    received = message(
+        seq, "word " * 20, event_id=waiting.event_id, message_id=waiting.event_id, quote="words", spent=spent
+    )
+    stores.ledger.claim(waiting, received)
     usage = Usage(3000, 2500, 80)
     parts = ("answer " * 50,)
     replied = turn(waiting.event_id, "replied", seq, reply_seq=seq + 1, parts=parts, usage=usage)
-    reply = message(seq + 1, parts[0], "assistant", event_id=waiting.event_id, usage=usage, prompt_chars=9000)
+    told = {"usage": usage, "prompt_chars": 9000, "spent": spent}
+    reply = message(seq + 1, parts[0], "assistant", event_id=waiting.event_id, **told)
     stores.ledger.commit(reply, replied, [])
+    # Beside the commit: whether somebody asked for silence meanwhile.
+    stores.conversations.summary(CONVERSATION)
     stores.ledger.mark_sent(replied, "wamid.HBgLMzQ2MDAxMTEyMjIVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA")
 
 
@@ -52,8 +61,8 @@ def test_a_text_turn_costs_the_same_however_long_the_history_is(stores: Stores, 
     fill(stores, messages)
     meter = Meter(stores.client)
     text_turn(stores, messages + 1)
-    assert meter.units == {"write": 9, "read": 7}
-    assert meter.calls == {"read": 4, "write": 3}
+    assert meter.units == {"write": 9, "read": 9}
+    assert meter.calls == {"read": 6, "write": 3}
 
 
 def test_an_event_that_was_claimed_before_costs_one_call(stores: Stores):

@@ -1,17 +1,16 @@
 """Builds for AWS, as `make build` makes them, kept for the session."""
 
 import json
-import os
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from tests.e2e.places import STATE, clean_env
 from tools.local.checks import find_tools
 from tools.local.processes import run
 from tools.local.state import ROOT
 from tools.local.template import load_template
 
-BUILDS = ROOT / ".local" / "e2e"
 MACHINES = {"arm64": 183, "x86_64": 62}
 """`e_machine` of an ELF file: EM_AARCH64 and EM_X86_64."""
 
@@ -19,11 +18,10 @@ MACHINES = {"arm64": 183, "x86_64": 62}
 @cache
 def build(architecture: str) -> Path:
     """Runs `sam build` for the architecture; returns the folder with the built template."""
-    folder = BUILDS / f"build-{architecture}"
-    env = {name: value for name, value in os.environ.items() if name != "LOCAL_BUILD"}
+    folder = STATE / f"build-{architecture}"
     command = [find_tools(ROOT).sam, "build", "--template", "template.yaml", "--build-dir", folder]
     command += ["--parameter-overrides", f"Architecture={architecture}"]
-    run("sam build", command, env, ROOT, BUILDS / "logs" / f"build-{architecture}.log", 900)
+    run("sam build", command, clean_env(), ROOT, STATE / "logs" / f"build-{architecture}.log", 900)
     return folder
 
 

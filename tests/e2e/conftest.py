@@ -1,18 +1,17 @@
 """One local stack for the whole session, driven from outside."""
 
-import os
 import sys
 from collections.abc import Iterator
 from uuid import uuid4
 
 import pytest
 
+from tests.e2e.places import STATE, clean_env
 from tools.local import state
 from tools.local.processes import Children
 from tools.local.state import ROOT
 from tools.local.talk import Talk
 
-STATE = ROOT / ".local" / "e2e"
 START_SECONDS = 900
 """The first start downloads the layers' packages."""
 
@@ -26,9 +25,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def talk() -> Iterator[Talk]:
     """A running stack with a short burst delay, started as users start it."""
     command = [sys.executable, "-m", "tools.local", "run", "--state", STATE, "--set", "BurstSeconds=1"]
-    env = {name: value for name, value in os.environ.items() if not name.startswith("OPENAI_")}
     with Children(ROOT) as children:
-        stack = children.start("the local stack", command, env, STATE / "logs" / "run.log")
+        stack = children.start("the local stack", command, clean_env(), STATE / "logs" / "run.log")
         stack.wait_until(lambda: state.running(STATE) is not None, START_SECONDS)
         yield Talk(state.require_running(STATE))
 

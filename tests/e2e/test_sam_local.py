@@ -9,7 +9,8 @@ from uuid import uuid4
 
 import pytest
 
-from tests.e2e.builds import BUILDS, built_template, functions, with_endpoint
+from tests.e2e.builds import built_template, functions, with_endpoint
+from tests.e2e.places import STATE
 from tests.e2e.relay import ADD_HOST, Relay
 from tools.local.checks import find_tools
 from tools.local.clients import client
@@ -63,13 +64,13 @@ class _Invoker:
     def invoke(self, event: str) -> Any:
         function = function_of(event)
         values = self._values[function] | (self._meta if "-meta-" in event else {})
-        variables = BUILDS / "invoke-env.json"
+        variables = STATE / "invoke-env.json"
         variables.write_text(json.dumps({function: values}), encoding="utf-8")
         command: list[str | Path] = [find_tools(ROOT).sam, "local", "invoke", function]
         command += ["--template", self._template, "--event", ROOT / "events" / event, "--env-vars", variables]
         command += ["--parameter-overrides", "Architecture=x86_64", "--add-host", ADD_HOST]
         command += ["--skip-pull-image", "--region", self._talk.info.region]
-        env = tool_env(BUILDS, self._talk.info.endpoint)
+        env = tool_env(STATE, self._talk.info.endpoint)
         done = subprocess.run(
             command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=300, check=False
         )

@@ -42,8 +42,8 @@ def reply_inputs(talk: Talk, text: str) -> list[list[dict[str, Any]]]:
 
 
 def content_of(item: dict[str, Any]) -> str:
-    """The text of an input item."""
-    content = item["content"]
+    """The text of an input item; empty for calls of tools and their results."""
+    content = item.get("content", "")
     return content if isinstance(content, str) else "".join(part["text"] for part in content)
 
 

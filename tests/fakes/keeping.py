@@ -12,7 +12,7 @@ from whatsapp_agent.events import decode, group_of
 from whatsapp_agent.memory.records import Message, Summary, Usage
 from whatsapp_agent.store.lifetimes import gone, retention_expiry
 
-_DAY = timedelta(days=1)
+_JUST_MOVED = timedelta(hours=1)
 
 
 @dataclass
@@ -37,14 +37,6 @@ class FakeArchive:
         for key in doomed:
             del objects[key]
         return len(doomed)
-
-
-@dataclass
-class FakeRecallStore:
-    owned: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
-
-    def erase(self, owner: str) -> int:
-        return len(self.owned.pop(owner, []))
 
 
 class FakeDeadLetters:
@@ -88,8 +80,8 @@ class FakeRetention:
                 end = min(until, to_epoch(own)) if own else until
                 facts[fact_key], count = self._moved(fact, end, now)
                 moved += count
-            for place, past in enumerate(history):
-                history[place], count = self._moved(past, until, now)
+            for past_key, past in list(history.items()):
+                history[past_key], count = self._moved(past, until, now)
                 moved += count
             stored = self.tables.alive(self.tables.summaries.get(conversation)) or Summary(conversation)
             self.tables.summaries[conversation] = Kept(replace(stored, active_at=now), until)
@@ -97,6 +89,6 @@ class FakeRetention:
 
     @staticmethod
     def _moved(kept: Kept, until: int, now: datetime) -> tuple[Kept, int]:
-        if gone(kept.expires_at, now) or (kept.expires_at or 0) > until - _DAY.total_seconds():
+        if gone(kept.expires_at, now) or (kept.expires_at or 0) > until - _JUST_MOVED.total_seconds():
             return kept, 0
         return Kept(kept.record, until), 1

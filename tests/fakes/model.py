@@ -12,7 +12,6 @@ from whatsapp_agent.memory.records import CompactionAnswer, FactKey, ModelReply,
 from whatsapp_agent.ports import MOST_TOOL_ROUNDS, Toolbox
 
 
-
 @dataclass(frozen=True)
 class UseTools:
     """A round of tools: `(name, arguments)` of each call; arguments that are no text are written as JSON."""

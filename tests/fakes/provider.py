@@ -3,8 +3,14 @@
 import threading
 from dataclasses import dataclass, replace
 
-from whatsapp_agent.errors import NumberRetired, RecipientOptedOut, WindowClosed
-from whatsapp_agent.events import OutboundMessage
+from whatsapp_agent.errors import (
+    MediaTooLarge,
+    MediaUnreadable,
+    NumberRetired,
+    RecipientOptedOut,
+    WindowClosed,
+)
+from whatsapp_agent.events import Media, OutboundMessage
 
 
 @dataclass(frozen=True)
@@ -18,6 +24,7 @@ class FakeProvider:
 
     Attributes:
         sent: Every message that was taken, with the number that carried it.
+        media: The bytes of each medium by its id; `fetched` the ids that were asked for.
         typed: `(number, address, message_id)` of each sign that an answer is being written.
     """
 
@@ -33,6 +40,9 @@ class FakeProvider:
         self._closed: set[str] = set()
         self._successors: dict[str, str] = {}
         self._typing_fails = False
+        self.media: dict[str, bytes] = {}
+        self.fetched: list[str] = []
+        self._media_failures: list[Exception] = []
 
     @property
     def texts(self) -> list[str]:
@@ -74,6 +84,21 @@ class FakeProvider:
             if cue.error is not None:
                 raise cue.error
             return provider_id
+
+    def fetch(self, number: str, media: Media, *, seconds: float, most_bytes: int) -> bytes:
+        with self._lock:
+            self.fetched.append(media.id)
+            if self._media_failures:
+                raise self._media_failures.pop(0)
+        data = self.media.get(media.id)
+        if data is None:
+            raise MediaUnreadable("the medium is no longer there", code="gone")
+        if len(data) > most_bytes:
+            raise MediaTooLarge("the medium is larger than this deployment reads")
+        return data
+
+    def fail_media(self, *errors: Exception) -> None:
+        self._media_failures += errors
 
     def typing(self, number: str, address: str, message_id: str) -> None:
         if not self._typing_fails:

@@ -175,6 +175,7 @@ class FakeConversationStore:
                     text=bounded(commit.summary.text),
                     opted_out_at=stored.opted_out_at,
                     paused_until=stored.paused_until,
+                    active_at=stored.active_at,
                 )
             )
 
@@ -232,6 +233,14 @@ class FakeFactStore:
                     raise MessagesGone("the message that the change comes from no longer exists")
             if not self.tables.write_facts(conversation, updates):
                 raise FactMoved("a fact has another version than was read")
+
+    def forget_history(self, conversation: str, key: str, item: str) -> int:
+        with self.tables.call("forget_history"):
+            history = self.tables.history[conversation]
+            doomed = [past for past in history if past[:2] == (key, item)]
+            for past in doomed:
+                del history[past]
+            return len(doomed)
 
     def erase(self, conversation: str) -> int:
         with self.tables.call("erase_facts"):

@@ -2,6 +2,8 @@
 
 import hashlib
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
@@ -24,6 +26,7 @@ class RecordingTelemetry:
     counts: Counter[str] = field(default_factory=Counter)
     dimensioned: Counter[tuple[str, tuple[tuple[str, str], ...]]] = field(default_factory=Counter)
     lines: list[Line] = field(default_factory=list)
+    measured: list[tuple[str, float, dict[str, str]]] = field(default_factory=list)
     flushes: int = 0
     _lock: Any = field(default_factory=Lock)
 
@@ -35,6 +38,18 @@ class RecordingTelemetry:
             self.counts[name] += value  # type: ignore[assignment]
             key = (name, tuple((field, str(text)) for field, text in sorted(safe.items())))
             self.dimensioned[key] += value  # type: ignore[assignment]
+
+    def measure(self, name: str, milliseconds: float, **dimensions: object) -> None:
+        safe = self._safe(dimensions)
+        with self._lock:
+            self.measured.append((name, milliseconds, {field: str(text) for field, text in safe.items()}))
+
+    @contextmanager
+    def step(self, step: str) -> Iterator[None]:
+        try:
+            yield
+        finally:
+            self.measure("StepMilliseconds", 1.0, step=step)
 
     def counted(self, name: str, **dimensions: str) -> float:
         """How much was counted under the name, with exactly these dimensions where any are given."""

@@ -6,26 +6,41 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from tests.builders import NOW, inbound, profile
-from tests.fakes.keeping import FakeArchive, FakeDeadLetters, FakeRecallStore, FakeRetention
+from tests.fakes.keeping import FakeArchive, FakeDeadLetters, FakeRetention
+from tests.fakes.media import FakeDocumentReader, FakeSenses
 from tests.fakes.model import ScriptedModel
 from tests.fakes.provider import FakeProvider
 from tests.fakes.queues import FakeCompactionQueue, FakeTurnQueue
+from tests.fakes.recall import FakeKnowledgeCatalogue, FakeRecallStore
 from tests.fakes.store import FakeConversationStore, FakeDirectory, FakeFactStore, FakeLedger, FakeTables
 from tests.fakes.telemetry import RecordingTelemetry
 from whatsapp_agent.compaction.compact import CompactionSettings, Compactor
+from whatsapp_agent.compaction.episodes import EpisodeKeeper
 from whatsapp_agent.erasure import Erasure, ErasureParts
 from whatsapp_agent.events import Event
 from whatsapp_agent.memory.records import AgentProfile, CompactionJob, Message
+from whatsapp_agent.ports import Embedder
 from whatsapp_agent.turns.activity import Activity
 from whatsapp_agent.turns.agents import AgentFinder
-from whatsapp_agent.turns.answer import Answerer, ContextLimits
+from whatsapp_agent.turns.answer import Answerer
 from whatsapp_agent.turns.batch import Batch
 from whatsapp_agent.turns.claim import Claimer
 from whatsapp_agent.turns.context import ContextReader
 from whatsapp_agent.turns.control import ControlEvents
 from whatsapp_agent.turns.deadline import Deadline
+from whatsapp_agent.turns.delivery import Delivery
+from whatsapp_agent.turns.fact_tools import FactTools
+from whatsapp_agent.turns.farewell import Farewell
+from whatsapp_agent.turns.fitting import ContextLimits
 from whatsapp_agent.turns.group import Group
+from whatsapp_agent.turns.intake import Intake
+from whatsapp_agent.turns.knowledge import Knowledge
+from whatsapp_agent.turns.knowledge_tools import KnowledgeTools
 from whatsapp_agent.turns.outbox import Outbox
+from whatsapp_agent.turns.owner import OwnerMessages
+from whatsapp_agent.turns.recall import Recaller
+from whatsapp_agent.turns.to_text import ToText
+from whatsapp_agent.turns.tools import maker
 from whatsapp_agent.turns.turn import TurnParts, TurnSettings, TurnTaker
 
 LIMITS = ContextLimits(chars=12_000, messages=60)
@@ -65,6 +80,9 @@ class World:
         max_receive_count: int = 5,
         executor: Executor | None = None,
         provider: FakeProvider | None = None,
+        embedder: Embedder | None = None,
+        provider_window: timedelta | None = None,
+        episode_days: int = 0,
     ) -> None:
         self.clock = NOW
         self.remaining = 80.0
@@ -79,10 +97,19 @@ class World:
         self.queue = FakeTurnQueue(self.now, max_receive_count=max_receive_count)
         self.compaction_queue = FakeCompactionQueue(self.now)
         agents = dict(profiles or {"sales": profile()})
-        finder = AgentFinder(agents, next(iter(agents)), self.directory)
+        finder = AgentFinder(agents, next(iter(agents)), self.directory, self.conversations)
         side_by_side = executor or InlineExecutor()
         reader = ContextReader(self.conversations, self.facts, self.directory, side_by_side, limits.messages)
-        self.archive, self.recall = FakeArchive(), FakeRecallStore()
+        self.archive, self.recall = FakeArchive(), FakeRecallStore(self.now, self.tables)
+        self.catalogue = FakeKnowledgeCatalogue()
+        recaller = Recaller(
+            self.recall,
+            Knowledge(self.recall, self.catalogue, self.telemetry, self.now),
+            embedder,
+            side_by_side,
+            self.telemetry,
+            episodes=episode_days > 0,
+        )
         erasure = Erasure(
             ErasureParts(
                 conversations=self.conversations,
@@ -96,30 +123,65 @@ class World:
             self.telemetry,
             self.now,
         )
+        self.senses, self.documents = FakeSenses(), FakeDocumentReader()
+        claimer = Claimer(self.ledger, self.conversations, reader, self.now)
+        outbox = Outbox(
+            self.provider, self.ledger, self.conversations, self.telemetry, self.now, window=provider_window
+        )
+        to_text = ToText(self.provider, self.senses, self.documents, side_by_side, self.telemetry)
         turns = TurnTaker(
             TurnParts(
                 reader=reader,
-                claimer=Claimer(self.ledger, reader, self.now),
-                answerer=Answerer(model, self.ledger, limits, self.telemetry, self.now),
-                outbox=Outbox(self.provider, self.ledger, self.conversations, self.telemetry, self.now),
+                claimer=claimer,
+                answerer=Answerer(
+                    model,
+                    self.ledger,
+                    limits,
+                    self.telemetry,
+                    self.now,
+                    embedder=embedder,
+                    tools=maker(
+                        [FactTools(self.facts, self.telemetry, self.now), KnowledgeTools(recaller)],
+                        self.telemetry,
+                    ),
+                ),
+                outbox=outbox,
+                delivery=Delivery(
+                    outbox=outbox,
+                    ledger=self.ledger,
+                    conversations=self.conversations,
+                    executor=side_by_side,
+                    telemetry=self.telemetry,
+                    now=self.now,
+                ),
                 ledger=self.ledger,
                 conversations=self.conversations,
                 compaction_queue=self.compaction_queue,
                 provider=self.provider,
                 telemetry=self.telemetry,
                 executor=side_by_side,
-                forget=erasure.erase,
+                farewell=Farewell(erasure.erase, outbox, self.telemetry, forget_on_opt_out=forget_on_opt_out),
+                intake=Intake(self.ledger, to_text, self.telemetry, self.now),
                 activity=Activity(
                     FakeRetention(self.tables), self.tables.retention_days, self.telemetry, self.now
                 ),
+                recaller=recaller,
             ),
-            TurnSettings(limits, compact_at, forget_on_opt_out),
+            TurnSettings(limits, compact_at),
         )
         control = ControlEvents(
             directory=self.directory,
             conversations=self.conversations,
             ledger=self.ledger,
             agents=finder,
+            owner=OwnerMessages(
+                agents=finder,
+                reader=reader,
+                claimer=claimer,
+                conversations=self.conversations,
+                telemetry=self.telemetry,
+                now=self.now,
+            ),
             erase=erasure.erase,
             telemetry=self.telemetry,
             now=self.now,
@@ -137,6 +199,15 @@ class World:
             now=self.now,
             recall=self.recall,
             archive=self.archive if archive else None,
+            episodes=EpisodeKeeper(
+                self.recall,
+                embedder,
+                self.telemetry,
+                days=episode_days,
+                retention_days=self.tables.retention_days,
+            )
+            if episode_days
+            else None,
         )
 
     def now(self) -> datetime:

@@ -171,7 +171,12 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
 
     def _answer(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        length = int(self.headers.get("Content-Length") or 0)
+        body = self.rfile.read(length)
+        if len(body) < length:
+            # Its sender died in the middle of it: it never arrived.
+            self.close_connection = True
+            return
         headers = {name.lower(): value for name, value in self.headers.items()}
         reply = self.server.front.handle(self.command, self.path, headers, body)
         if reply is None:

@@ -9,6 +9,7 @@ import pytest
 
 from whatsapp_agent.agents import load_agent, load_agents
 from whatsapp_agent.errors import ConfigurationError
+from whatsapp_agent.memory.allowance import Limits
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = ROOT / "layers" / "agents"
@@ -165,3 +166,40 @@ def test_the_build_of_the_layer_takes_the_agents_that_come_along() -> None:
     answer = check(SHIPPED)
 
     assert (answer.returncode, answer.stderr) == (0, "")
+
+
+def test_limits_labels_erase_words_and_the_pause_come_from_the_file(tmp_path: Path) -> None:
+    toml = (
+        f'{GOOD}labels = [" support "]\nerase_words = ["forget me"]\npause_hours = 3\n'
+        'transcription_model = "whisper-1"\n[limits]\nturns = 5\nmedia = 0\n'
+    )
+    profile = load_agents(write(tmp_path, toml))["shop"]
+
+    assert (profile.labels, profile.erase_words) == (("support",), ("forget me",))
+    assert profile.pause == timedelta(hours=3)
+    assert profile.transcription_model == "whisper-1"
+    assert profile.limits == Limits(turns=5, media=0)
+
+
+@pytest.mark.parametrize(
+    ("toml", "said"),
+    [
+        ("[limits]\nmessages = 5", "limits.messages: is not known; known are burst, characters, media, turns"),
+        ("[limits]\nturns = -1", "limits.turns: is -1; it must be from 0 to 1000000"),
+        ('[limits]\nturns = "5"', "limits.turns: is '5'; it must be a whole number"),
+        ("limits = 5", "limits: is 5; it must be a table"),
+        ("pause_hours = 721", "pause_hours: is 721; it must be from 0 to 720"),
+        ("pause_hours = 1.5", "pause_hours: is 1.5; it must be a whole number"),
+        ('erase_words = [""]', "erase_words: must be a list of texts"),
+        ("labels = [5]", "labels: must be a list of texts"),
+    ],
+)
+def test_a_mistake_in_them_is_named(toml: str, said: str, tmp_path: Path) -> None:
+    assert said in refusal(write(tmp_path, GOOD + toml))
+
+
+def test_two_agents_cannot_have_one_label(tmp_path: Path) -> None:
+    toml = f'{GOOD}labels = ["support"]'
+    write(tmp_path, toml, agent="first")
+
+    assert "labels: support already belongs to first" in refusal(write(tmp_path, toml, agent="second"))

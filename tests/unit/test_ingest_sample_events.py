@@ -8,6 +8,7 @@ import pytest
 from tests.fakes.queues import FakeTurnQueue
 from tests.fakes.telemetry import RecordingTelemetry
 from tests.unit.webhook_payloads import NOW
+from tools.local import sample_messages
 from tools.local.sign_event import META_SECRET, META_VERIFY_TOKEN, WHASP_SECRET, events, written
 from whatsapp_agent.events import InboundMessage
 from whatsapp_agent.function_url import request_of, response_of
@@ -15,6 +16,7 @@ from whatsapp_agent.ingest import Ingest
 from whatsapp_agent.providers.meta.webhook import MetaWebhook
 from whatsapp_agent.providers.whasp.webhook import WhaspWebhook
 
+META_EVENTS = {"group": [], "number-changed": ["person_changed_number"]}
 DIRECTORY = Path(__file__).parents[2] / "events"
 
 
@@ -36,6 +38,15 @@ def test_the_files_are_what_the_script_writes() -> None:
         ("ingest-meta-handshake.json", 200, []),
         ("ingest-meta-batch.json", 200, ["message"] * 6),
         ("ingest-meta-failed.json", 200, ["delivery_status"]),
+        *((f"ingest-whasp-{name}.json", 200, ["message"]) for name in sample_messages.WHASP),
+        ("ingest-whasp-failed.json", 200, ["delivery_status"]),
+        *(
+            (f"ingest-meta-{name}.json", 200, META_EVENTS.get(name, ["message"]))
+            for name in sample_messages.META
+        ),
+        ("ingest-meta-user-id.json", 200, ["message"]),
+        ("ingest-meta-echo.json", 200, ["owner_message"]),
+        ("ingest-meta-read.json", 200, []),
     ],
 )
 def test_each_sample_is_answered_as_its_name_says(name: str, status: int, queued: list[str]) -> None:

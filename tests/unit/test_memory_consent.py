@@ -1,6 +1,6 @@
 import pytest
 
-from whatsapp_agent.memory.consent import is_stop
+from whatsapp_agent.memory.consent import is_exactly, is_stop
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,13 @@ def test_an_agents_own_words_count_in_any_spelling(text):
 def test_an_own_word_without_letters_stops_nobody():
     assert not is_stop("!!!", ("!", ""))
     assert not is_stop("hello", ("!", ""))
+
+
+@pytest.mark.parametrize("text", ["Forget me", "forget me!", "ＦＯＲＧＥＴ　ＭＥ", "\u200fforget  me \u200e", "Forget me 🙏"])
+def test_an_exact_phrase_counts_in_any_spelling(text):
+    assert is_exactly(text, ("forget me",))
+
+
+@pytest.mark.parametrize("text", ["", "!", "don't forget me", "forget me not", "forget", "stop"])
+def test_anything_more_or_less_is_not_exactly_it(text):
+    assert not is_exactly(text, ("forget me", "", "!"))

@@ -382,11 +382,16 @@ def test_a_prompt_shows_no_expired_fact():
 
 def test_pinned_and_single_facts_come_first_then_the_newest():
     keys = {**profile().fact_keys, "allergy": FactKey("allergy", "…", kind="list", pinned=True)}
-    listed = [fact("note", f"n{i}", item=str(i), updated_at=NOW - timedelta(days=i)) for i in range(40)]
+    listed = [
+        fact(
+            "note", f"n{i}", item=str(i), created_at=NOW - timedelta(days=i), updated_at=NOW - timedelta(days=i)
+        )
+        for i in range(40)
+    ]
     facts = [*listed, fact("name"), fact("allergy", "nuts", item="x", updated_at=NOW - timedelta(days=900))]
     shown = for_prompt(facts, profile(fact_keys=keys), NOW)
     assert [f.key for f in shown[:2]] == ["allergy", "name"]
-    assert [f.value for f in shown[2:]] == [f"n{i}" for i in range(28)]
+    assert [f.value for f in shown[2:]] == [f"n{i}" for i in range(27, -1, -1)]
 
 
 def test_the_order_of_facts_does_not_depend_on_how_they_were_read():

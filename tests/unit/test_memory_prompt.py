@@ -47,8 +47,8 @@ def test_facts_and_summary_have_their_lines():
     prompt = reply([message()], facts, summary(text="She started a job."))
     assert texts(prompt, "facts") == [
         f"{LABEL}\nFacts:\n"
-        '- mood: "tired" since 2026-11-29 (unconfirmed: check before relying on it)\n'
-        '- name: "Maya" since 2026-11-29'
+        '- name: "Maya" since 2026-11-29\n'
+        '- mood: "tired" since 2026-11-29 (unconfirmed: check before relying on it)'
     ]
     assert texts(prompt, "summary") == [f'{LABEL}\nSummary of earlier talk: "She started a job."']
 

@@ -160,7 +160,7 @@ class TestEnvelope:
 
     @pytest.mark.parametrize(
         "field",
-        ["account_alerts", "message_template_status_update", "user_id_update", "smb_message_echoes", "history"],
+        ["account_alerts", "message_template_status_update", "user_id_update", "user_preferences", "history"],
     )
     def test_other_fields_are_counted(self, field: str) -> None:
         assert parsed(envelope(change(value_of(text(1, "a")), field))) == Delivery((), {field: 1})

@@ -11,6 +11,9 @@ ARN = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:"
 QUEUE = "https://sqs.eu-west-1.amazonaws.com/123456789012/"
 
 
+OPTIONAL = {"OPENAI_BASE_URL", "WHASP_API_URL", "EMBEDDING_MODEL"}
+
+
 def ingest(**changes: str) -> dict[str, str]:
     return {
         "PROVIDER": "whasp",
@@ -39,6 +42,9 @@ def reply(**changes: str) -> dict[str, str]:
         "HASH_KEY_SECRET_ARN": f"{ARN}hash-a1b2c3",
         "OPENAI_BASE_URL": "",
         "REPLY_MODEL": "gpt-6-luna",
+        "EMBEDDING_MODEL": "text-embedding-3-small",
+        "EMBEDDING_DIMENSIONS": "512",
+        "EPISODE_DAYS": "0",
         "WHASP_API_URL": "https://whasp.example/",
         "GRAPH_API_URL": "https://graph.facebook.com/v26.0",
         "CONTEXT_CHARS": "12000",
@@ -87,7 +93,7 @@ def test_variables_of_no_concern_are_passed_over() -> None:
     assert EraseSettings.from_env(environment).agent_id == "sales"
 
 
-@pytest.mark.parametrize("variable", sorted(ReplySettings.variables() - {"OPENAI_BASE_URL", "WHASP_API_URL"}))
+@pytest.mark.parametrize("variable", sorted(ReplySettings.variables() - OPTIONAL))
 def test_a_missing_variable_is_named_with_what_is_expected(variable: str) -> None:
     environment = reply()
     del environment[variable]

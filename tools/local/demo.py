@@ -1,9 +1,10 @@
 """Plays the scripted week on a stack of its own and checks what the product promises."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from tools.local import demo_script as script
 from tools.local import http_json, sign
@@ -23,9 +24,11 @@ def demo(state: Path) -> int:
         _say(f"The stack is up after {time.monotonic() - began:.0f} s.")
         play = _Play(Talk(stack.info))
         play.first_day()
+        play.media()
         play.week()
         play.return_after_weeks()
         play.replaced_number()
+        play.stop()
         play.erasure()
         verdict = f"{play.failed} expectation(s) FAILED" if play.failed else "everything went as promised"
         _say(f"\nDone after {time.monotonic() - began:.0f} s: {verdict}.")
@@ -50,6 +53,19 @@ class _Play:
         unsigned = {name: value for name, value in headers.items() if not name.lower().startswith("webhook-")}
         status, _ = http_json.send("POST", info.webhook_url, body, unsigned)
         self._expect(f"a request without a signature is refused (401, was {status})", status == 401)
+
+    def media(self) -> None:
+        self._title("Tuesday: a voice message and a picture")
+        recording = b"OggS\x00\x02TRANSCRIPT:" + script.VOICE.encode()
+        replies = self._send("voice", recording, f"(voice: {script.VOICE})")
+        self._expect("a voice message is answered", len(replies) == 1)
+        said = [message for message in self._talk.remembered(script.PERSON).messages if message.kind == "voice"]
+        self._expect("and remembered by its words", [message.text for message in said] == [script.VOICE])
+        picture = b"\xff\xd8\xff\xe0PICTURE:" + script.PHOTO.encode()
+        replies = self._send("image", picture, f"(picture) {script.PHOTO_CAPTION}", caption=script.PHOTO_CAPTION)
+        self._expect("a picture is answered", len(replies) == 1)
+        kept = " ".join(message.text for message in self._talk.remembered(script.PERSON).messages)
+        self._expect("and remembered by what it shows", script.PHOTO in kept and script.PHOTO_CAPTION in kept)
 
     def week(self) -> None:
         for day in script.WEEK:
@@ -86,6 +102,18 @@ class _Play:
         last = self._talk.received(script.PERSON)[-1]
         self._expect("the reply comes from the new number", last["number"] == script.NEW_NUMBER)
 
+    def stop(self) -> None:
+        self._title("Maya asks for silence, and writes again later")
+        before = self._requests()
+        # whasp blocks the chat at the word itself: not even the confirmation reaches her.
+        replies = self._write([script.STOP], days_ago=0, number=script.NEW_NUMBER)
+        self._expect("STOP is kept, without asking the model", not replies and self._requests() == before)
+        opted_out = self._talk.remembered(script.PERSON).summary.opted_out_at
+        self._expect("her wish is remembered", opted_out is not None)
+        replies = self._write([script.AFTER_STOP], days_ago=0, number=script.NEW_NUMBER)
+        lifted = self._talk.remembered(script.PERSON).summary.opted_out_at is None
+        self._expect("when she writes again she is answered", len(replies) == 1 and lifted)
+
     def erasure(self) -> None:
         self._title("Maya asks to be forgotten")
         self._talk.erase(script.PERSON)
@@ -102,12 +130,22 @@ class _Play:
         self._title(f"{day.title} ({day.days_ago} days ago)")
         return self._write(day.texts, days_ago=day.days_ago, **options)
 
+    def _send(self, kind: str, data: bytes, shown: str, **options: object) -> list[str]:
+        _say(f"  Maya   {shown}")
+        sent_at = (datetime.now(UTC) - timedelta(days=26)).isoformat()
+        return self._answers(self._talk.send_medium(script.PERSON, kind, data, sent_at=sent_at, **options))
+
+    def _requests(self) -> int:
+        return len(self._talk.model_requests()) if self._talk.info.model_url else 0
+
     def _write(self, texts: Sequence[str], *, days_ago: int, **options: object) -> list[str]:
         """Writes, waits until everything is answered, and returns the replies."""
         sent_at = (datetime.now(UTC) - timedelta(days=days_ago)).isoformat()
         for text in texts:
             _say(f"  Maya   {text}")
-        deliveries = self._talk.write(script.PERSON, *texts, sent_at=sent_at, **options)
+        return self._answers(self._talk.write(script.PERSON, *texts, sent_at=sent_at, **options))
+
+    def _answers(self, deliveries: Sequence[Mapping[str, Any]]) -> list[str]:
         answered = self._talk.wait_until_answered(script.PERSON, [one["event_id"] for one in deliveries])
         replies = [message["text"] for message in self._talk.received(script.PERSON)[self._seen :]]
         self._seen += len(replies)

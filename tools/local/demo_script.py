@@ -138,6 +138,17 @@ WEEK = (
     ),
 )
 
+VOICE = "The phone rings all day and I am tired of it."
+"""What she says in a voice message."""
+
+PHOTO = "the front desk of a dental clinic with a full paper calendar"
+"""What a picture of hers shows."""
+
+PHOTO_CAPTION = "This is our front desk"
+
+STOP = "STOP"
+AFTER_STOP = "Sorry, I did not mean that. Are you still there?"
+
 RETURN = "Hi, I'm back!"
 RETURN_QUESTION = "What did I tell you about our budget?"
 NEW_NUMBER = "+15550123"

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+from tools.local import sample_messages
+
 WHASP_SECRET = "whsec_c2FtcGxlLXNlY3JldC1mb3ItbG9jYWwtdGVzdHM="
 META_SECRET = "sample-app-secret"
 META_VERIFY_TOKEN = "sample-verify-token"
@@ -26,6 +28,7 @@ SIGNED_AT = 1_795_946_400
 NUMBER = "+15550100"
 MAYA = "+34600111222"
 PHONE_NUMBER_ID = "106540352242922"
+USER_ID = "ES.13491208655302741918"
 
 
 def whasp_headers(
@@ -208,7 +211,43 @@ def events() -> dict[str, dict[str, Any]]:
             meta_envelope({"contacts": [_contact("Maya", maya), _contact("Omar", omar)], "messages": batch})
         ),
         "ingest-meta-failed.json": _meta(meta_envelope({"statuses": [failed]})),
+        **_one_of_each(),
     }
+
+
+def _one_of_each() -> dict[str, dict[str, Any]]:
+    """A sample of every type that is not among the others."""
+    found = {
+        f"ingest-whasp-{name}.json": _whasp(whasp_message(f"evt_{name}", message))
+        for name, message in sample_messages.WHASP.items()
+    }
+    failed = {
+        "number": NUMBER,
+        "chat": MAYA,
+        "message": {"id": "msg_reply", "error": {"code": "undeliverable"}},
+    }
+    created = {"created_at": "2026-11-29T10:00:00.000Z"}
+    found["ingest-whasp-failed.json"] = _whasp(
+        {"id": "evt_failed", "type": "message.failed", **created, "data": failed}
+    )
+    sender, sent_at = MAYA.removeprefix("+"), str(SIGNED_AT - 2)
+    for name, message in sample_messages.META.items():
+        one = {"from": sender, "id": f"wamid.sample-{name}", "timestamp": sent_at, **message}
+        # Meta names no contact beside a system message.
+        contacts = {} if message["type"] == "system" else {"contacts": [_contact("Maya", sender)]}
+        found[f"ingest-meta-{name}.json"] = _meta(meta_envelope({**contacts, "messages": [one]}))
+    hidden = {"from_user_id": USER_ID, "id": "wamid.sample-user-id", "timestamp": sent_at}
+    contact = {"user_id": USER_ID, "profile": {"name": "Maya", "username": "maya"}}
+    value = {"contacts": [contact], "messages": [{**hidden, **sample_messages.META["text"]}]}
+    found["ingest-meta-user-id.json"] = _meta(meta_envelope(value))
+    echo = {"from": "15550783881", "to": sender, "id": "wamid.sample-echo", "timestamp": sent_at}
+    echo |= {"type": "text", "text": {"body": "This is Ana, I take over"}}
+    envelope = meta_envelope({"message_echoes": [echo]})
+    envelope["entry"][0]["changes"][0]["field"] = "smb_message_echoes"
+    found["ingest-meta-echo.json"] = _meta(envelope)
+    read = {"id": "wamid.sample-reply", "status": "read", "timestamp": sent_at, "recipient_id": sender}
+    found["ingest-meta-read.json"] = _meta(meta_envelope({"statuses": [read]}))
+    return found
 
 
 def written(event: Mapping[str, Any]) -> str:

@@ -1,5 +1,6 @@
 """The person's side of a running stack: write, wait for the agent, look at what it remembers."""
 
+import base64
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -46,6 +47,30 @@ class Talk:
         """
         messages = [{"text": text} for text in texts]
         answer = self.control("inbound", {"person": person, "messages": messages, **options})
+        deliveries: list[dict[str, Any]] = answer["deliveries"]
+        return deliveries
+
+    def send_medium(self, person: str, kind: str, data: bytes, **options: Any) -> list[dict[str, Any]]:
+        """Lets the person send a medium that the provider keeps; returns the webhook deliveries.
+
+        Args:
+            person: Their phone number.
+            kind: `voice`, `image`, `document`, …, in this application's words.
+            data: The file.
+            options: `caption`, and those of `write`.
+
+        Raises:
+            LocalError: The provider could not be told.
+        """
+        medium = self.control("media", {"data": base64.b64encode(data).decode()})
+        fields = {"id": medium["id"], "size": medium["size"]}
+        caption = {"caption": options.pop("caption")} if "caption" in options else {}
+        if self.info.provider == "whasp":
+            message = {"type": kind, "media": fields, **caption}
+        else:
+            name = "audio" if kind == "voice" else kind
+            message = {"type": name, name: {"id": medium["id"], "voice": kind == "voice", **caption}}
+        answer = self.control("inbound", {"person": person, "message": message, **options})
         deliveries: list[dict[str, Any]] = answer["deliveries"]
         return deliveries
 

@@ -19,7 +19,9 @@ def ending_on_signals() -> Iterator[None]:
         raise Stopped
 
     # `nohup` has SIGHUP ignored, and that is to stay so.
-    minded = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) != signal.SIG_IGN]
+    minded = [
+        number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) != signal.SIG_IGN
+    ]
     before = {number: signal.signal(number, stop) for number in minded}
     try:
         yield

@@ -39,7 +39,12 @@ def chunks_of(sections: Iterable[Section]) -> list[Chunk]:
         title = TITLE_JOINT.join(" ".join(heading.split()) for heading in section.headings)[-_MOST_TITLE:]
         for text in _pieces(section.text):
             last = found[-1] if found else None
-            if last and last.title == title and len(text) < LEAST_CHARS and len(last.text) + len(text) < MOST_CHARS:
+            if (
+                last
+                and last.title == title
+                and len(text) < LEAST_CHARS
+                and len(last.text) + len(text) < MOST_CHARS
+            ):
                 found[-1] = Chunk(title, f"{last.text}\n{text}")
             else:
                 found.append(Chunk(title, text))

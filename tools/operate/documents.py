@@ -85,9 +85,14 @@ def _plain(path: Path) -> list[Section]:
 
 
 def _markdown(path: Path) -> list[Section]:
+    return markdown_sections(_text(path))
+
+
+def markdown_sections(text: str) -> list[Section]:
+    """The sections of a Markdown text."""
     outline = _Outline()
     level, rows = 0, list[str]()
-    for token in MarkdownIt("commonmark").enable("table").parse(_text(path)):
+    for token in MarkdownIt("commonmark").enable("table").parse(text):
         if token.type == "heading_open":
             level = int(token.tag[1])
         elif token.type == "inline":
@@ -162,17 +167,20 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+def _locked() -> list[Section]:
+    raise UnreadableDocument("it is locked with a password")
+
+
 def _pdf(path: Path) -> list[Section]:
     # What is wrong inside a file is said in the report; the library's own lines would stand between.
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     try:
         reader = PdfReader(path)
-        if reader.is_encrypted and not reader.decrypt(""):
-            raise UnreadableDocument("it is locked with a password")
+        locked = reader.is_encrypted and not reader.decrypt("")
+        if locked:
+            return _locked()
         title = (reader.metadata.title if reader.metadata else "") or path.stem
         pages = [page.extract_text() for page in reader.pages]
-    except UnreadableDocument:
-        raise
     except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
         raise UnreadableDocument(f"damaged PDF ({type(error).__name__})") from error
     return [Section((str(title), f"p. {number}"), text) for number, text in enumerate(pages, 1)]

@@ -90,9 +90,7 @@ def _on_this_machine(state: Path) -> Target:
     def client(service: str) -> Any:
         return local_client(service, endpoint)
 
-    return _described(
-        f"local stack at {endpoint}", client("cloudformation"), STACK_NAME, client, local=True
-    )
+    return _described(f"local stack at {endpoint}", client("cloudformation"), STACK_NAME, client, local=True)
 
 
 def _described(

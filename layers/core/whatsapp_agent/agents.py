@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 from whatsapp_agent.errors import ConfigurationError
 from whatsapp_agent.memory.allowance import Limits
+from whatsapp_agent.memory.passages import RecallRules
 from whatsapp_agent.memory.records import AgentProfile, FactKey, Phrases
 from whatsapp_agent.phones import canonical
 from whatsapp_agent.phrases import PHRASES
@@ -25,10 +26,23 @@ _LIFETIME = re.compile(r"([1-9][0-9]{0,5})(s|m|h|d)")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _TOP_LEVEL = {
     "name", "language", "time_zone", "numbers", "labels", "stop_words", "erase_words", "pause_hours",
-    "transcription_model", "phrases", "limits", "facts",
+    "transcription_model", "phrases", "limits", "facts", "tools", "recall",
 }  # fmt: skip
 _MOST_SPENT = 1_000_000
 _LONGEST_PAUSE_HOURS = 720
+_TOOLS = {
+    "remember_fact": True, "recall_facts": False, "forget_fact": True, "mark_obsolete": False,
+    "search_knowledge": False,
+}  # fmt: skip
+"""The tools that an agent can be given, and whether it has them where its file does not say."""
+_RECALL: dict[str, tuple[type, int]] = {
+    "count": (int, 20),
+    "similarity_floor": (float, 1),
+    "word_floor": (float, 1),
+    "chars": (int, 20_000),
+    "neighbours": (int, 3),
+}
+"""The fields of an agent's `[recall]`: whole or not, and the most that each may be."""
 _FACT_FIELDS = {"description", "kind", "lifetime", "pinned", "max_items"}
 
 
@@ -139,9 +153,11 @@ class _Reader:
             stop_words=self._texts(table, "stop_words"),
             labels=tuple(label.strip() for label in self._texts(table, "labels")),
             erase_words=self._texts(table, "erase_words"),
+            tools=self._tools(self._get(table, "tools", dict, {})),
             limits=self._limits(self._get(table, "limits", dict, {})),
             pause=timedelta(hours=self._whole(table, "pause_hours", 12, _LONGEST_PAUSE_HOURS)),
             transcription_model=self._get(table, "transcription_model", str, "gpt-transcribe"),
+            recall=self._recall(self._get(table, "recall", dict, {})),
         )
 
     def _whole(self, table: Mapping[str, Any], key: str, default: int, most: int, path: str = "") -> int:
@@ -161,6 +177,19 @@ class _Reader:
             }
         )
 
+    def _recall(self, table: Mapping[str, Any]) -> RecallRules:
+        values: dict[str, Any] = {}
+        for name, value in table.items():
+            if name not in _RECALL:
+                raise self._wrong(f"recall.{name}", f"is not known; known are {', '.join(sorted(_RECALL))}")
+            kind, most = _RECALL[name]
+            number = isinstance(value, kind) or (kind is float and isinstance(value, int))
+            if not number or isinstance(value, bool) or not 0 <= value <= most:
+                what = "a whole number" if kind is int else "a number"
+                raise self._wrong(f"recall.{name}", f"is {value!r}; it must be {what} from 0 to {most}")
+            values[name] = value
+        return RecallRules(**values)
+
     def _phrases(self, language: str, overrides: Mapping[str, Any]) -> Phrases:
         names = {field.name for field in fields(Phrases)}
         for key, value in overrides.items():
@@ -178,6 +207,11 @@ class _Reader:
                 f"write [phrases] with {', '.join(missing)}",
             )
         return Phrases(**overrides)
+
+    def _tools(self, table: Mapping[str, Any]) -> frozenset[str]:
+        for name in sorted(table.keys() - _TOOLS.keys()):
+            raise self._wrong(f"tools.{name}", f"is not known; known are {', '.join(sorted(_TOOLS))}")
+        return frozenset(name for name, on in _TOOLS.items() if self._get(table, name, bool, on, "tools."))
 
     def _fact_keys(self, tables: Mapping[str, Any]) -> dict[str, FactKey]:
         keys = {NOTE_KEY.key: NOTE_KEY}

@@ -3,16 +3,16 @@
     (absent) ──claim──▶ claimed ──commit──▶ replied ──mark_sent(last part)──▶ sent
        │                   │                   └──close──▶ undelivered | suppressed
        │                   ├──commit of a later event──▶ covered
-       │                   └──close──▶ silent | suppressed | failed
-       └──claim of an event that asks for no answer──▶ silent
+       │                   └──close──▶ silent | suppressed | failed | undelivered
+       └──claim of an event that asks for no answer──▶ silent | suppressed
 
 `claimed`      The message is remembered; no reply is written down yet.
 `replied`      The reply is written down; `parts[sent:]` are still to be sent.
 `sent`         Every part was taken by the provider.
 `covered`      Another turn's reply (`lead`) answers this message too.
-`silent`       Nothing is to be answered: a reaction, an opt-out, a message of the owner.
-`suppressed`   A reply existed or was due, and must not be sent: opted out, paused.
-`undelivered`  The provider refused the reply for good; `reason` says why.
+`silent`       Nothing is to be answered: a reaction, an opt-out, a message of the owner, silence.
+`suppressed`   A reply existed or was due, and must not be sent: opted out, paused, beyond a limit.
+`undelivered`  The provider refused the reply for good, or will not take it any more; `reason` says why.
 `failed`       The model's service refused for good and the person was told; a redrive may answer it still.
 """
 

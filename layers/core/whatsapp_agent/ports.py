@@ -11,6 +11,7 @@ from typing import Protocol
 
 from whatsapp_agent.events import Event, OutboundMessage
 from whatsapp_agent.ledger import Turn, TurnState
+from whatsapp_agent.memory.arguments import ToolSpec
 from whatsapp_agent.memory.passages import Catalogue, Passage, Source, Vector
 from whatsapp_agent.memory.records import (
     CompactionAnswer,
@@ -24,7 +25,6 @@ from whatsapp_agent.memory.records import (
     PastFact,
     Prompt,
     Summary,
-    ToolSpec,
 )
 
 
@@ -202,6 +202,9 @@ class FactStore(Protocol):
             MessagesGone: `while_there` no longer exists.
         """
 
+    def forget_history(self, conversation: str, key: str, item: str) -> int:
+        """Deletes the former values of one fact; returns how many there were."""
+
     def erase(self, conversation: str) -> int:
         """Deletes every fact and its history; returns how many items there were."""
 
@@ -312,7 +315,8 @@ class Embedder(Protocol):
     """
 
     @property
-    def model(self) -> str: ...
+    def model(self) -> str:
+        """See the class."""
 
     def embed(self, texts: Sequence[str], *, seconds: float) -> list[Vector]:
         """One vector per text, in order, all of the deployment's length.

@@ -86,6 +86,43 @@ class JsonSecret:
         return {str(key): text for key, text in value.items() if isinstance(text, str)}
 
 
+class RotatingKey:
+    """A key in a JSON secret, as adapters of outside services want it: `whatsapp_agent.credentials.Key`.
+
+    A changed key is seen after `MAX_AGE_SECONDS`, or as soon as the service refuses the old one.
+    """
+
+    def __init__(self, secret: JsonSecret, name: str) -> None:
+        self._secret = secret
+        self._name = name
+        self._last = ""
+
+    def current(self) -> str:
+        """The key, at most `MAX_AGE_SECONDS` old; older while Secrets Manager cannot be read, because an old
+        key is mostly still right. Empty where the secret has none.
+
+        Raises:
+            ConfigurationError, TransientError: As `JsonSecret.read`, where it never could be read.
+        """
+        try:
+            self._last = self._secret.read().get(self._name, "")
+        except AgentError:
+            if not self._last:
+                raise
+        return self._last
+
+    def renewed(self, refused: str) -> str:
+        """Another key than `refused`; empty where there is none, or none can be read just now."""
+        try:
+            known = self.current()
+            if known != refused:
+                return known
+            fresh = (self._secret.refresh() or {}).get(self._name, "")
+        except AgentError:
+            return ""
+        return fresh if fresh != refused else ""
+
+
 def _translate(error: GetParameterError, setting: str) -> AgentError:
     """Powertools wraps every error of the client in one class; the original one decides."""
     cause = error.__context__

@@ -81,10 +81,12 @@ SecretArn = Annotated[str, _SECRET_ARN]
 TableName = Annotated[str, _TABLE_NAME]
 OptionalBucket = Annotated[str, _OPTIONAL_BUCKET]
 ModelName = Annotated[str, _MODEL_NAME]
+OptionalModelName = Annotated[str, Rule(_MODEL_NAME.expected, _MODEL_NAME.parse, optional=True)]
 Url = Annotated[str, _url()]
 OptionalUrl = Annotated[str, _url(optional=True)]
 Flag = Annotated[bool, _FLAG]
 Days = Annotated[int, _whole(0, 3650)]
+Dimensions = Annotated[int, _whole(1, 4096)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +155,9 @@ class ReplySettings(_Settings):
 
     Attributes:
         openai_base_url: Empty for OpenAI's own service.
+        embedding_model: Makes the vectors that facts and passages are compared by; empty for none.
+        embedding_dimensions: Length of the vectors, as the vector index has it.
+        episode_days: How long compacted exchanges can be recalled; 0 keeps none.
         whasp_api_url: May be empty for another provider.
         context_chars: Budget of the prompt's messages in characters; `context_tokens` > 0 replaces it.
         compact_at: How many messages may wait before a compaction is due.
@@ -177,6 +182,9 @@ class ReplySettings(_Settings):
     hash_key_secret_arn: SecretArn
     openai_base_url: OptionalUrl
     reply_model: ModelName
+    embedding_model: OptionalModelName
+    embedding_dimensions: Dimensions
+    episode_days: Days
     whasp_api_url: OptionalUrl
     graph_api_url: Url
     context_chars: Annotated[int, _whole(500, 400_000)]
@@ -223,6 +231,9 @@ class CompactSettings(_Settings):
     hash_key_secret_arn: SecretArn
     openai_base_url: OptionalUrl
     memory_model: ModelName
+    embedding_model: OptionalModelName
+    embedding_dimensions: Dimensions
+    episode_days: Days
     context_chars: Annotated[int, _whole(500, 400_000)]
     context_messages: Annotated[int, _whole(2, 500)]
     context_tokens: Annotated[int, _whole(0, 1_000_000)]

@@ -4,8 +4,10 @@ import hashlib
 import hmac
 import math
 import os
+import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from threading import Lock
 from typing import IO, Protocol
 
@@ -17,6 +19,8 @@ from whatsapp_agent.redaction import FIELDS, HASHED, redact
 
 NAMESPACE = "WhatsAppAgent"
 
+_Dimensions = tuple[tuple[str, str], ...]
+
 _CALLER = 4
 """Frames between the logging library and the caller, so that a line's `location` is the caller's."""
 
@@ -26,6 +30,12 @@ class Telemetry(Protocol):
 
     def count(self, name: str, value: float = 1, **dimensions: object) -> None:
         """Adds to a metric. With dimensions, the metric is also kept without them, for alarms."""
+
+    def measure(self, name: str, milliseconds: float, **dimensions: object) -> None:
+        """Adds one measurement to a metric in milliseconds; dimensions as in `count`."""
+
+    def step(self, step: str) -> AbstractContextManager[None]:
+        """Measures how long the block takes, as `StepMilliseconds` of this step, also where it fails."""
 
     def info(self, event: str, **fields: object) -> None:
         """Writes a line about something that is as it should be; `event` is a fixed name."""
@@ -64,17 +74,38 @@ class PowertoolsTelemetry:
         self._hash_key = hash_key or os.urandom(32)
         self._logger = Logger(service=self._service, stream=stream)
         self._lock = Lock()
-        self._counts: dict[tuple[tuple[str, str], ...], dict[str, float]] = defaultdict(dict)
+        self._counts: dict[_Dimensions, dict[str, float]] = defaultdict(dict)
+        self._measured: dict[_Dimensions, dict[str, list[float]]] = defaultdict(dict)
 
     def count(self, name: str, value: float = 1, **dimensions: object) -> None:
         """See `Telemetry.count`. Nothing is written before `flush`."""
         if not value or not math.isfinite(value):
             return
-        fields = safe_fields(dimensions, self.conversation_hash)
-        key = tuple((field, str(text)[:100]) for field, text in sorted(fields.items()) if str(text).strip())
+        key = self._key(dimensions)
         with self._lock:
             metrics = self._counts[key]
             metrics[name] = metrics.get(name, 0) + value
+
+    def measure(self, name: str, milliseconds: float, **dimensions: object) -> None:
+        """See `Telemetry.measure`. Nothing is written before `flush`."""
+        if not math.isfinite(milliseconds):
+            return
+        key = self._key(dimensions)
+        with self._lock:
+            self._measured[key].setdefault(name, []).append(round(max(0.0, milliseconds), 1))
+
+    @contextmanager
+    def step(self, step: str) -> Iterator[None]:
+        """See `Telemetry.step`."""
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            self.measure("StepMilliseconds", 1000 * (time.monotonic() - began), step=step)
+
+    def _key(self, dimensions: dict[str, object]) -> _Dimensions:
+        fields = safe_fields(dimensions, self.conversation_hash)
+        return tuple((field, str(text)[:100]) for field, text in sorted(fields.items()) if str(text).strip())
 
     def info(self, event: str, **fields: object) -> None:
         """See `Telemetry.info`."""
@@ -100,13 +131,17 @@ class PowertoolsTelemetry:
         """See `Telemetry.flush`: one line per set of dimensions."""
         with self._lock:
             counts, self._counts = self._counts, defaultdict(dict)
-        for dimensions, metrics in counts.items():
+            measured, self._measured = self._measured, defaultdict(dict)
+        for dimensions in {**counts, **measured}:
             sink = AmazonCloudWatchEMFProvider(namespace=NAMESPACE, service=self._service)
             sink.add_dimension("service", self._service)
             if dimensions:
                 sink.add_dimensions(service=self._service, **dict(dimensions))
-            for name, value in metrics.items():
+            for name, value in counts.get(dimensions, {}).items():
                 sink.add_metric(name, "Count", value)
+            for name, values in measured.get(dimensions, {}).items():
+                for value in values:
+                    sink.add_metric(name, "Milliseconds", value)
             sink.flush_metrics()
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from tools.operate.chunks import chunks_of
-from tools.operate.documents import read_document
-from whatsapp_agent.memory.episodes import exchange_text
+from tools.operate.documents import markdown_sections
+from whatsapp_agent.memory.episodes import exchange_text, place_of
 from whatsapp_agent.memory.passages import Passage
 
 DATA = Path(__file__).with_name("data")
@@ -55,45 +55,40 @@ def load(folder: Path = DATA) -> Dataset:
             passages[owner] = {passage.key: passage for passage in talk}
             cases += about
         owner = table["language"]
-        manual = [passage for document in table["document"] for passage in _chunks(document, owner, folder)]
+        manual = [passage for document in table["document"] for passage in _chunks(document, owner)]
         passages[owner] = {passage.key: passage for passage in manual}
         cases += _about_manual(table, owner, manual)
     return Dataset(passages, cases)
 
 
 def _talk(table: Mapping[str, Any], owner: str, person: int) -> tuple[list[Passage], list[Case]]:
-    """A talk in which what is asked about lies anywhere between small talk; what belongs together is in order."""
-    order = random.Random(owner)
+    """A talk in which what is asked about lies anywhere between small talk and what others are said to do."""
     themes = [_filled(theme, person) for theme in table["theme"]]
-    others = [_filled(theme, (person + 1) % table["people"]) for theme in table["theme"]]
-    turns = [(theme, place) for theme in themes for place in range(len(theme["said"]))]
-    lines: list[tuple[int, int] | tuple[str, str]] = [(themes.index(theme), place) for theme, place in turns]
-    lines += [tuple(each) for each in table["filler"]["talk"]]
-    lines += [tuple(each) for each in table["hearsay"]["talk"]] if "hearsay" in table else []
-    del others
-    order.shuffle(lines)
-    # Themes of several parts keep their order.
-    seen: dict[int, int] = {}
+    chat = [*table["filler"]["talk"], *table["hearsay"]["talk"]]
+    # Parts of a theme keep their order: each line of it takes the next part.
+    lines = [number for number, theme in enumerate(themes) for _ in theme["said"]]
+    lines += [len(themes) + number for number in range(len(chat))]
+    random.Random(owner).shuffle(lines)
     passages: list[Passage] = []
-    evidence: dict[tuple[int, int], str] = {}
-    for number, line in enumerate(lines, 1):
-        at = _BEGIN + timedelta(hours=7 * number)
-        first, second = line
-        if isinstance(first, int):
-            part = seen.get(first, 0)
-            seen[first] = part + 1
-            said, replied = themes[first]["said"][part], themes[first]["replied"][part]
+    keys: dict[tuple[int, int], str] = {}
+    for turn, line in enumerate(lines, 1):
+        if line < len(themes):
+            part = sum(number == line for number, _ in keys)
+            said, replied = themes[line]["said"][part], themes[line]["replied"][part]
         else:
-            part, (said, replied) = -1, (str(first), str(second))
-        passage = Passage(owner, place=200 * number, text=exchange_text([said], [replied]), sent_at=at)
-        passages.append(passage)
-        if isinstance(first, int):
-            evidence[first, part] = passage.key
-    return passages, list(_about_talk(table, owner, themes, evidence))
+            said, replied = chat[line - len(themes)]
+        at = _BEGIN + timedelta(hours=7 * turn)
+        passages.append(Passage(owner, place_of(2 * turn), exchange_text([said], [replied]), sent_at=at))
+        if line < len(themes):
+            keys[line, part] = passages[-1].key
+    return passages, list(_about_talk(table, owner, themes, keys))
 
 
 def _about_talk(
-    table: Mapping[str, Any], owner: str, themes: Sequence[Mapping[str, Any]], keys: Mapping[tuple[int, int], str]
+    table: Mapping[str, Any],
+    owner: str,
+    themes: Sequence[Mapping[str, Any]],
+    keys: Mapping[tuple[int, int], str],
 ) -> Iterator[Case]:
     for number, theme in enumerate(themes):
         parts = theme.get("evidence", range(len(theme["said"])))
@@ -127,19 +122,11 @@ def _filled(theme: Mapping[str, Any], person: int) -> dict[str, Any]:
     }
 
 
-def _chunks(document: Mapping[str, Any], owner: str, folder: Path) -> list[Passage]:
-    path = folder / document["name"]
-    sections = read_document(path) if "text" not in document else _sections(document["text"])
+def _chunks(document: Mapping[str, Any], owner: str) -> list[Passage]:
     return [
         Passage(owner, place, chunk.text, source=document["name"], title=chunk.title)
-        for place, chunk in enumerate(chunks_of(sections))
+        for place, chunk in enumerate(chunks_of(markdown_sections(document["text"])))
     ]
-
-
-def _sections(text: str) -> Any:
-    from tools.operate.documents import read_markdown
-
-    return read_markdown(text)
 
 
 def _about_manual(table: Mapping[str, Any], owner: str, manual: Sequence[Passage]) -> Iterator[Case]:

@@ -52,7 +52,9 @@ class MiniLM:
             mixed = self._dense(attended, f"{layer}.attention.output.dense")
             hidden = self._norm(hidden + mixed, f"{layer}.attention.output.LayerNorm")
             inner = _gelu(self._dense(hidden, f"{layer}.intermediate.dense"))
-            hidden = self._norm(hidden + self._dense(inner, f"{layer}.output.dense"), f"{layer}.output.LayerNorm")
+            hidden = self._norm(
+                hidden + self._dense(inner, f"{layer}.output.dense"), f"{layer}.output.LayerNorm"
+            )
         pooled = (hidden * mask[:, :, None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
         return pooled / np.linalg.norm(pooled, axis=1, keepdims=True)
 

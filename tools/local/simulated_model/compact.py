@@ -9,6 +9,7 @@ from tools.local.simulated_model.language import plain
 from tools.local.simulated_model.rules import SINGLE, SLOT_KEYS, UNTOLD
 from tools.local.simulated_model.summarise import summarise
 from tools.local.simulated_model.view import Said, View
+from tools.local.simulated_model.wishes import wish
 
 _NO_LONGER = re.compile(
     r"\b(?:i no longer (?:like|love|want)|i don't (?:like|want) (?=.*\banymore)|ya no (?:me gustan?|quiero)|"
@@ -36,6 +37,10 @@ def _changes(view: View, keys: Sequence[str]) -> list[dict[str, Any]]:
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for line in view.transcript:
         if line.role != "user":
+            continue
+        if (forget := wish(line.text)).kind == "forget":
+            unwanted = plain(forget.about)
+            found = {place: each for place, each in found.items() if plain(each["value"]) not in unwanted}
             continue
         gone = _no_longer(line, view)
         found.update({(change["key"], plain(change["value"])): change for change in gone})

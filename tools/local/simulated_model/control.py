@@ -3,6 +3,7 @@
 import threading
 from collections import deque
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 KEPT = 200
@@ -70,22 +71,28 @@ class Control:
             return self._delay
 
     def record(self, path: str, body: Any, prompt: Any) -> dict[str, Any]:
-        """Keeps a request; the entry that comes back is completed with `status` and `answer` by `complete`."""
+        """Keeps a request; the entry that comes back is completed with `status`, `answer` and `ended_at` by
+        `complete`.
+        """
         with self._lock:
             self._count += 1
-            entry = {"number": self._count, "path": path, "prompt": prompt, "body": body}
+            entry = {"number": self._count, "at": _now(), "path": path, "prompt": prompt, "body": body}
             self._requests.append(entry)
             return entry
 
     def complete(self, entry: dict[str, Any], status: int, answer: Any) -> None:
         """Adds what was answered."""
         with self._lock:
-            entry["status"], entry["answer"] = status, answer
+            entry["status"], entry["answer"], entry["ended_at"] = status, answer, _now()
 
-    def requests(self, limit: int = KEPT, path: str = "") -> list[dict[str, Any]]:
-        """The newest requests, oldest first."""
+    def requests(self, limit: int = KEPT, path: str = "", after: int = 0) -> list[dict[str, Any]]:
+        """The newest requests beyond number `after`, oldest first."""
         with self._lock:
-            chosen = [dict(entry) for entry in self._requests if path in ("", entry["path"])]
+            chosen = [
+                dict(entry)
+                for entry in self._requests
+                if path in ("", entry["path"]) and entry["number"] > after
+            ]
         return chosen[-limit:] if limit > 0 else []
 
     def shared_prefix(self, kind: str, text: str) -> int:
@@ -106,6 +113,10 @@ class Control:
             self._prompts.clear()
             self._delay = 0.0
             self._count = 0
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _shared(one: str, other: str) -> int:

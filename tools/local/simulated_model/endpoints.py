@@ -8,7 +8,7 @@ from tools.local.simulated_model.embed import as_base64, dimensions_of, embed
 from tools.local.simulated_model.responses import BadRequest, check, prompt_text, respond, tokens
 from tools.local.simulated_model.transcribe import transcribe
 
-MODELS = ("gpt-6-luna", "text-embedding-3-small", "text-embedding-3-large", "gpt-4o-transcribe")
+MODELS = ("gpt-6-luna", "text-embedding-3-small", "text-embedding-3-large", "gpt-transcribe")
 _LARGEST_VECTOR = 3072
 _MOST_INPUTS = 2048
 

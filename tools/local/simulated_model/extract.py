@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tools.local.simulated_model.language import LANGUAGES, detect, plain
 from tools.local.simulated_model.rules import RULES, SINGLE
+from tools.local.simulated_model.wishes import wish
 
 _NOT_NAMES = re.compile(
     r"(?:here|back|not|so|very|in|at|on|the|an?|going|just|fine|good|sorry|glad|happy|sad|tired|ready|from|sure|"
@@ -38,9 +39,11 @@ class Learned:
 def learn(text: str, language: str = "") -> list[Learned]:
     """What the text tells about its writer, in the order in which it is said.
 
-    Questions tell nothing: "do I live in Lima?" is no statement.
+    Questions tell nothing: "do I live in Lima?" is no statement. Nor does what is to be forgotten.
     """
     found: list[Learned] = []
+    if wish(text).kind == "forget":
+        return found
     for sentence in _SENTENCE.findall(text.replace("’", "'")):
         if sentence.rstrip().endswith("?"):
             continue

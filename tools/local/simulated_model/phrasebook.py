@@ -29,6 +29,9 @@ class Sentences:
     thanks: str
     goodbye: str
     agreed: str
+    noted: str
+    forgotten: str
+    not_forgotten: str
     medium: str
     how_are_you: str
     new_here: str
@@ -93,6 +96,9 @@ SENTENCES: dict[str, Sentences] = {
         thanks="You are welcome!",
         goodbye="Talk soon!",
         agreed="All right.",
+        noted="I have written that down.",
+        forgotten="I have forgotten it.",
+        not_forgotten="I have nothing of that on record.",
         medium="Thanks, I got your {value}.",
         how_are_you="How are you?",
         new_here="What is your name?",
@@ -155,6 +161,9 @@ SENTENCES: dict[str, Sentences] = {
         thanks="¡De nada!",
         goodbye="¡Hasta pronto!",
         agreed="De acuerdo.",
+        noted="Lo he apuntado.",
+        forgotten="Lo he olvidado.",
+        not_forgotten="No tengo nada de eso apuntado.",
         medium="Gracias, me ha llegado tu {value}.",
         how_are_you="¿Cómo estás?",
         new_here="¿Cómo te llamas?",
@@ -217,6 +226,9 @@ SENTENCES: dict[str, Sentences] = {
         thanks="Prego!",
         goodbye="A presto!",
         agreed="Va bene.",
+        noted="Me lo sono segnato.",
+        forgotten="L'ho dimenticato.",
+        not_forgotten="Non ho segnato niente del genere.",
         medium="Grazie, mi è arrivato: {value}.",
         how_are_you="Come stai?",
         new_here="Come ti chiami?",

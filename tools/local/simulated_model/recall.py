@@ -70,7 +70,7 @@ def answer(question: str, view: View) -> str:
     slot = next((slot for slot, pattern in _TOPICS.items() if re.search(pattern, asked)), "")
     if slot and (value := known(slot, view)):
         return say.know.get(slot, say.know_other).format(key=slot, value=value)
-    key, value = _fact_about(asked, view)
+    key, value = fact_about(asked, view)
     if value:
         return say.know_other.format(key=key, value=value)
     topics = _topics(question)
@@ -93,7 +93,7 @@ def known(slot: str, view: View) -> str:
     return ", ".join(dict.fromkeys([*values, *([newest] if newest else [])]))
 
 
-def _fact_about(asked: str, view: View) -> tuple[str, str]:
+def fact_about(asked: str, view: View) -> tuple[str, str]:
     """The fact whose key or value the question names."""
     topics = _topics(asked)
     for key, value in view.facts:

@@ -7,6 +7,7 @@ from tools.local.simulated_model.language import plain
 from tools.local.simulated_model.phrasebook import SENTENCES, Sentences
 from tools.local.simulated_model.recall import answer, is_about_me, is_question, known
 from tools.local.simulated_model.view import View
+from tools.local.simulated_model.wishes import wish
 
 _HELLO = re.compile(
     r"^\W*(?:hi|hello|hey|good (?:morning|evening|afternoon)|hola|buenas(?: tardes| noches)?|buenos dias|ciao|"
@@ -81,10 +82,15 @@ def _piece(text: str, view: View, say: Sentences, topics: list[str]) -> str:
     for pattern, sentence in ((_THANKS, say.thanks), (_BYE, say.goodbye), (_OK, say.agreed)):
         if pattern.match(plain(rest)):
             return sentence
+    asked = wish(words)
+    if asked.kind == "forget":
+        return say.forgotten if any('"ok": true' in output for output in view.outputs) else say.not_forgotten
     heard = [say.heard[item.slot].format(value=item.value) for item in learn(words) if item.slot in say.heard]
     if is_question(rest):
         questions = [part for part in re.findall(r"[^.!?]+[.!?]*", rest) if is_question(part)]
         return " ".join([*heard, *(_answered(part, view, say) for part in questions or [rest])])
+    if not heard and asked.kind == "remember":
+        return say.noted
     if not heard:
         topics.append(_topic(rest))
     return " ".join(heard)

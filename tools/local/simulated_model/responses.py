@@ -8,6 +8,7 @@ from tools.local.simulated_model.compact import compact, is_compaction
 from tools.local.simulated_model.control import Control
 from tools.local.simulated_model.failures import function_call, message
 from tools.local.simulated_model.instance import instance
+from tools.local.simulated_model.picture import seen
 from tools.local.simulated_model.respond import reply
 from tools.local.simulated_model.rounds import call
 from tools.local.simulated_model.view import read, texts
@@ -94,6 +95,8 @@ def check(body: Any) -> dict[str, Any]:
 def respond(body: dict[str, Any], control: Control) -> dict[str, Any]:
     """The response to a checked body."""
     view, output_format = read(body), _format(body)
+    if (shown := seen(body)) is not None:
+        return _response(body, message(shown), shown, control)
     if wanted := call(body, view):
         name, arguments = wanted
         item, text = function_call(name, json.dumps(arguments, ensure_ascii=False)), ""

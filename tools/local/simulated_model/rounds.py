@@ -1,13 +1,15 @@
 """Whether a tool is to be called first, and with what: the simulated model's part of a tool round."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tools.local.simulated_model.extract import learn
+from tools.local.simulated_model.extract import Learned, learn
 from tools.local.simulated_model.instance import instance
-from tools.local.simulated_model.recall import is_about_me, is_question
+from tools.local.simulated_model.language import plain
+from tools.local.simulated_model.recall import fact_about, is_about_me, is_question
 from tools.local.simulated_model.rules import SLOT_KEYS
 from tools.local.simulated_model.view import View
+from tools.local.simulated_model.wishes import Wish, wish
 
 _ASKED = ("recall_facts", "search_knowledge")
 
@@ -15,7 +17,8 @@ _ASKED = ("recall_facts", "search_knowledge")
 def call(body: Mapping[str, Any], view: View) -> tuple[str, dict[str, Any]] | None:
     """`(name, arguments)` of the function to call now, or None where the words are to be written.
 
-    A question is looked up, a statement is remembered, once; a tool that the request demands is called.
+    A question is looked up, a statement is remembered, what is to be forgotten is forgotten, once; a tool that
+    the request demands is called.
     """
     functions = {
         tool["name"]: tool
@@ -26,33 +29,53 @@ def call(body: Mapping[str, Any], view: View) -> tuple[str, dict[str, Any]] | No
     if not functions or choice == "none" or view.outputs:
         return None
     text = " ".join(view.new)
-    name = _wanted(text, tuple(functions))
+    asked = next((found for said in view.new if (found := wish(said)).kind), Wish())
+    name = _wanted(text, asked, view, tuple(functions))
     if isinstance(choice, dict) and choice.get("name") in functions:
         name = choice["name"]
     elif choice == "required":
         name = name or next(iter(functions))
-    return (name, _arguments(functions[name], text)) if name else None
+    return (name, _arguments(functions[name], text, asked, view)) if name else None
 
 
-def _wanted(text: str, names: tuple[str, ...]) -> str:
+def _wanted(text: str, asked: Wish, view: View, names: tuple[str, ...]) -> str:
+    if asked.kind == "forget":
+        return "forget_fact" if "forget_fact" in names and fact_about(plain(asked.about), view)[0] else ""
     if is_question(text):
         own = _ASKED if is_about_me(text) else _ASKED[1:]
         return next((name for name in own if name in names), "")
-    return "remember_fact" if "remember_fact" in names and learn(text) else ""
+    told = learn(text) or asked.kind == "remember"
+    return "remember_fact" if "remember_fact" in names and told else ""
 
 
-def _arguments(tool: Mapping[str, Any], text: str) -> dict[str, Any]:
+def _arguments(tool: Mapping[str, Any], text: str, asked: Wish, view: View) -> dict[str, Any]:
     schema = tool.get("parameters") or {}
     found = instance(schema) if schema else {}
     learned = next(iter(learn(text)), None)
     for name, part in schema.get("properties", {}).items():
-        if part.get("type") != "string":
-            continue
-        if name == "key" and learned:
-            offered = part.get("enum") or SLOT_KEYS[learned.slot]
-            found[name] = next((key for key in SLOT_KEYS[learned.slot] if key in offered), offered[-1])
-        elif name == "value" and learned:
-            found[name] = learned.value
-        elif "enum" not in part and (name in found or name in ("query", "text", "question")):
+        if name in ("key", "value"):
+            key, value = _fact(asked, learned, view, part.get("enum") or ())
+            if key or value:
+                found[name] = key if name == "key" else value
+        elif part.get("type") == "boolean" and name == "stated":
+            found[name] = True
+        elif (
+            part.get("type") == "string"
+            and "enum" not in part
+            and (name in found or name in ("query", "text", "question"))
+        ):
             found[name] = text[:300]
     return found
+
+
+def _fact(asked: Wish, learned: Learned | None, view: View, offered: Sequence[str]) -> tuple[str, str]:
+    """The key and the value that are meant."""
+    if asked.kind == "forget":
+        return fact_about(plain(asked.about), view)
+    if learned:
+        names = SLOT_KEYS[learned.slot]
+        keys = offered or names
+        return next((key for key in names if key in keys), keys[-1]), learned.value
+    if asked.kind == "remember":
+        return ("note" if "note" in offered or not offered else offered[-1]), asked.about[:200]
+    return "", ""

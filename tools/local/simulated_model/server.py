@@ -12,6 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 from tools.local.simulated_model import failures
 from tools.local.simulated_model.control import KEPT, Control, Failure
 from tools.local.simulated_model.endpoints import CALLS, MODELS
+from tools.local.simulated_model.picture import shortened
 from tools.local.simulated_model.responses import BadRequest
 from tools.local.simulated_model.transcribe import fields
 from tools.local.simulated_model.view import texts
@@ -70,7 +71,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(200, {"object": "list", "data": listed})
         elif url.path == "/_control/requests":
             limit = int(query.get("limit", "") or KEPT) if query.get("limit", "0").isdecimal() else KEPT
-            self._send(200, {"requests": self.control.requests(limit, query.get("path", ""))})
+            after = int(query["after"]) if query.get("after", "").isdecimal() else 0
+            self._send(200, {"requests": self.control.requests(limit, query.get("path", ""), after)})
         elif url.path in ("/", "/_control/health"):
             self._send(200, {"ok": True})
         else:
@@ -214,7 +216,7 @@ def _loggable(body: Any) -> Any:
     if not isinstance(body, dict):
         return body
     return {
-        name: value.decode("utf-8", "replace")[:200] if isinstance(value, bytes) else value
+        name: value.decode("utf-8", "replace")[:200] if isinstance(value, bytes) else shortened(value)
         for name, value in body.items()
     }
 

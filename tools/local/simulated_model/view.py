@@ -100,6 +100,9 @@ class _Reader:
         self.history += [Said("user", said) for said in self.new]
         self.new.clear()
         for line in rest:
+            if fact := _FACT.fullmatch(line):
+                self.facts.append((fact[1], _unquoted(fact[2])))
+                continue
             numbers = re.findall(r"\d+", line)
             if len(numbers) == 1 and len(numbers[0]) <= 5 and not _DATE.search(line) and "+" not in line:
                 self.days = int(numbers[0])

@@ -105,6 +105,9 @@ class MetaApi:
         )
 
     def _media(self, request: Request, version: str, media_id: str) -> Response:
+        failure = self._state.take_failure(request.path)
+        if failure is not None:
+            return _failed(failure)
         with self._state.lock:
             medium = self._state.media.get(media_id)
         if medium is None:

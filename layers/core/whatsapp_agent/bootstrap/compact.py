@@ -11,10 +11,15 @@ from botocore.config import Config
 from whatsapp_agent.agents import load_agents
 from whatsapp_agent.clock import utc_now
 from whatsapp_agent.compaction.compact import CompactionSettings, Compactor
+from whatsapp_agent.compaction.episodes import EpisodeKeeper
 from whatsapp_agent.compaction.jobs import CompactionJobs
+from whatsapp_agent.credentials import Key
+from whatsapp_agent.model.embeddings import OpenAIEmbedder
 from whatsapp_agent.model.responses import OpenAIModel
+from whatsapp_agent.ports import RecallStore
+from whatsapp_agent.prices import model_price
 from whatsapp_agent.queues.compaction import decode_job
-from whatsapp_agent.secrets import JsonSecret
+from whatsapp_agent.secrets import JsonSecret, RotatingKey
 from whatsapp_agent.settings import CompactSettings
 from whatsapp_agent.store.archive import S3Archive
 from whatsapp_agent.store.conversations import DynamoConversationStore
@@ -40,7 +45,7 @@ def build(environment: Mapping[str, str] = os.environ) -> CompactFunction:
         ConfigurationError: A variable, a secret or an agent's file is wrong; the message names it.
     """
     settings = CompactSettings.from_env(environment)
-    service = JsonSecret(settings.service_secret_arn, "SERVICE_SECRET_ARN").read()
+    service = JsonSecret(settings.service_secret_arn, "SERVICE_SECRET_ARN")
     hash_key = JsonSecret(settings.hash_key_secret_arn, "HASH_KEY_SECRET_ARN").read()["hash_key"].encode()
     telemetry = PowertoolsTelemetry("compact", hash_key=hash_key)
 
@@ -58,11 +63,15 @@ def build(environment: Mapping[str, str] = os.environ) -> CompactFunction:
     if settings.archive_bucket:
         s3 = boto3.client("s3", config=AWS_CLIENTS)
         archive = S3Archive(s3, bucket=settings.archive_bucket, hash_key=hash_key)
+    openai_key = RotatingKey(service, "openai_api_key")
+    recall = DynamoRecallStore(
+        dynamodb, recall=settings.recall_table, messages=settings.messages_table, now=utc_now
+    )
     compactor = Compactor(
         conversations=conversations,
         facts=DynamoFactStore(dynamodb, facts=settings.facts_table, now=utc_now),
         model=OpenAIModel(
-            service.get("openai_api_key", ""),
+            openai_key,
             settings.memory_model,
             base_url=settings.openai_base_url,
             max_output_tokens=4000,
@@ -77,7 +86,28 @@ def build(environment: Mapping[str, str] = os.environ) -> CompactFunction:
         ),
         telemetry=telemetry,
         now=utc_now,
-        recall=DynamoRecallStore(dynamodb, recall=settings.recall_table),
+        recall=recall,
         archive=archive,
+        price=model_price(settings.memory_model),
+        episodes=_episodes(settings, recall, openai_key, telemetry),
     )
     return CompactFunction(CompactionJobs(compactor, decode_job, telemetry), telemetry)
+
+
+def _episodes(
+    settings: CompactSettings, recall: RecallStore, key: Key, telemetry: Telemetry
+) -> EpisodeKeeper | None:
+    """None where no exchange is to be kept."""
+    if settings.episode_days == 0:
+        return None
+    embedder = None
+    if settings.embedding_model:
+        embedder = OpenAIEmbedder(
+            key,
+            settings.embedding_model,
+            dimensions=settings.embedding_dimensions,
+            base_url=settings.openai_base_url,
+        )
+    return EpisodeKeeper(
+        recall, embedder, telemetry, days=settings.episode_days, retention_days=settings.retention_days
+    )

@@ -11,34 +11,51 @@ from botocore.config import Config
 
 from whatsapp_agent.agents import load_agents
 from whatsapp_agent.clock import utc_now
+from whatsapp_agent.credentials import Key
+from whatsapp_agent.documents.reader import ChildDocumentReader
 from whatsapp_agent.erasure import Erasure, ErasureParts
 from whatsapp_agent.errors import ConfigurationError
 from whatsapp_agent.memory.records import AgentProfile
+from whatsapp_agent.model.embeddings import OpenAIEmbedder
 from whatsapp_agent.model.responses import OpenAIModel
-from whatsapp_agent.ports import Provider
-from whatsapp_agent.providers.meta.api import MetaProvider
+from whatsapp_agent.model.senses import OpenAISenses
+from whatsapp_agent.ports import Embedder
+from whatsapp_agent.prices import model_price
+from whatsapp_agent.providers.meta.api import META_WINDOW, MetaProvider
 from whatsapp_agent.providers.whasp.api import WhaspProvider
 from whatsapp_agent.queues.compaction import SqsCompactionQueue
 from whatsapp_agent.queues.dead_letters import SqsDeadLetters
 from whatsapp_agent.queues.inbound import SqsTurnQueue
-from whatsapp_agent.secrets import JsonSecret
+from whatsapp_agent.secrets import JsonSecret, RotatingKey
 from whatsapp_agent.settings import ReplySettings
 from whatsapp_agent.store.conversations import DynamoConversationStore
 from whatsapp_agent.store.directory import DynamoDirectory
 from whatsapp_agent.store.facts import DynamoFactStore
+from whatsapp_agent.store.knowledge import DynamoKnowledgeCatalogue
 from whatsapp_agent.store.ledger import DynamoLedger
 from whatsapp_agent.store.recall import DynamoRecallStore
 from whatsapp_agent.store.retention import DynamoRetention
 from whatsapp_agent.telemetry import PowertoolsTelemetry, Telemetry
 from whatsapp_agent.turns.activity import Activity
 from whatsapp_agent.turns.agents import AgentFinder
-from whatsapp_agent.turns.answer import Answerer, ContextLimits
+from whatsapp_agent.turns.answer import Answerer
 from whatsapp_agent.turns.batch import Batch
 from whatsapp_agent.turns.claim import Claimer
 from whatsapp_agent.turns.context import ContextReader
 from whatsapp_agent.turns.control import ControlEvents
+from whatsapp_agent.turns.delivery import Delivery
+from whatsapp_agent.turns.fact_tools import FactTools
+from whatsapp_agent.turns.farewell import Farewell
+from whatsapp_agent.turns.fitting import ContextLimits
 from whatsapp_agent.turns.group import Group
+from whatsapp_agent.turns.intake import Intake
+from whatsapp_agent.turns.knowledge import Knowledge
+from whatsapp_agent.turns.knowledge_tools import KnowledgeTools
 from whatsapp_agent.turns.outbox import Outbox
+from whatsapp_agent.turns.owner import OwnerMessages
+from whatsapp_agent.turns.recall import Recaller
+from whatsapp_agent.turns.to_text import ToText
+from whatsapp_agent.turns.tools import maker
 from whatsapp_agent.turns.turn import TurnParts, TurnSettings, TurnTaker
 
 PEOPLE = 10
@@ -48,7 +65,7 @@ AWS_CLIENTS = Config(
     connect_timeout=2,
     read_timeout=5,
     retries={"mode": "standard", "total_max_attempts": 3},
-    max_pool_connections=5 * PEOPLE,
+    max_pool_connections=8 * PEOPLE,
 )
 
 
@@ -70,7 +87,8 @@ def build(environment: Mapping[str, str] = os.environ) -> ReplyFunction:
     settings = ReplySettings.from_env(environment)
     profiles = load_agents(files("agent_profiles"))
     _check_agent(settings.agent_id, profiles)
-    service = JsonSecret(settings.service_secret_arn, "SERVICE_SECRET_ARN").read()
+    service = JsonSecret(settings.service_secret_arn, "SERVICE_SECRET_ARN")
+    openai_key = RotatingKey(service, "openai_api_key")
     hash_key = JsonSecret(settings.hash_key_secret_arn, "HASH_KEY_SECRET_ARN").read()["hash_key"].encode()
     telemetry = PowertoolsTelemetry("reply", hash_key=hash_key)
 
@@ -101,24 +119,35 @@ def build(environment: Mapping[str, str] = os.environ) -> ReplyFunction:
         retention_days=settings.retention_days,
     )
     directory = DynamoDirectory(dynamodb, directory=settings.directory_table, hash_key=hash_key, now=utc_now)
-    provider = _provider(settings, service.get("provider_api_key", ""))
+    provider = _provider(settings, RotatingKey(service, "provider_api_key"))
     model = OpenAIModel(
-        service.get("openai_api_key", ""),
+        openai_key,
         settings.reply_model,
         base_url=settings.openai_base_url,
         cache_prefix=settings.agent_id,
     )
 
-    side_by_side = ThreadPoolExecutor(max_workers=4 * PEOPLE, thread_name_prefix="read")
+    side_by_side = ThreadPoolExecutor(max_workers=8 * PEOPLE, thread_name_prefix="read")
     people = ThreadPoolExecutor(max_workers=PEOPLE, thread_name_prefix="person")
     limits = ContextLimits(settings.context_chars, settings.context_messages, settings.context_tokens)
     reader = ContextReader(conversations, facts, directory, side_by_side, limits.messages)
     compaction_queue = SqsCompactionQueue(sqs, settings.compaction_queue_url)
+    embedder = _embedder(settings, openai_key)
+    recall = DynamoRecallStore(dynamodb, recall=settings.recall_table, now=utc_now)
+    catalogue = DynamoKnowledgeCatalogue(dynamodb, recall=settings.recall_table)
+    recaller = Recaller(
+        recall,
+        Knowledge(recall, catalogue, telemetry, utc_now),
+        embedder,
+        side_by_side,
+        telemetry,
+        episodes=settings.episode_days > 0,
+    )
     erasure = Erasure(
         ErasureParts(
             conversations=conversations,
             facts=facts,
-            recall=DynamoRecallStore(dynamodb, recall=settings.recall_table),
+            recall=recall,
             directory=directory,
             dead_letters=SqsDeadLetters(
                 sqs,
@@ -139,29 +168,62 @@ def build(environment: Mapping[str, str] = os.environ) -> ReplyFunction:
         now=utc_now,
         retention_days=settings.retention_days,
     )
-    agents = AgentFinder(profiles, settings.agent_id, directory)
+    agents = AgentFinder(profiles, settings.agent_id, directory, conversations)
+    window = META_WINDOW if settings.provider == "meta" else None
+    outbox = Outbox(provider, ledger, conversations, telemetry, utc_now, window=window)
+    claimer = Claimer(ledger, conversations, reader, utc_now)
+    senses = OpenAISenses(openai_key, settings.reply_model, base_url=settings.openai_base_url)
+    documents = ChildDocumentReader(environment.get("LD_LIBRARY_PATH", ""))
+    to_text = ToText(provider, senses, documents, side_by_side, telemetry)
     turns = TurnTaker(
         TurnParts(
             reader=reader,
-            claimer=Claimer(ledger, reader, utc_now),
-            answerer=Answerer(model, ledger, limits, telemetry, utc_now),
-            outbox=Outbox(provider, ledger, conversations, telemetry, utc_now),
+            claimer=claimer,
+            answerer=Answerer(
+                model,
+                ledger,
+                limits,
+                telemetry,
+                utc_now,
+                embedder=embedder,
+                tools=maker([FactTools(facts, telemetry, utc_now), KnowledgeTools(recaller)], telemetry),
+                price=model_price(settings.reply_model),
+            ),
+            outbox=outbox,
+            delivery=Delivery(
+                outbox=outbox,
+                ledger=ledger,
+                conversations=conversations,
+                executor=side_by_side,
+                telemetry=telemetry,
+                now=utc_now,
+            ),
             ledger=ledger,
             conversations=conversations,
             compaction_queue=compaction_queue,
             provider=provider,
             telemetry=telemetry,
             executor=side_by_side,
-            forget=erasure.erase,
+            farewell=Farewell(erasure.erase, outbox, telemetry, forget_on_opt_out=settings.forget_on_opt_out),
+            intake=Intake(ledger, to_text, telemetry, utc_now),
             activity=Activity(retention, settings.retention_days, telemetry, utc_now),
+            recaller=recaller,
         ),
-        TurnSettings(limits, settings.compact_at, settings.forget_on_opt_out),
+        TurnSettings(limits, settings.compact_at),
     )
     control = ControlEvents(
         directory=directory,
         conversations=conversations,
         ledger=ledger,
         agents=agents,
+        owner=OwnerMessages(
+            agents=agents,
+            reader=reader,
+            claimer=claimer,
+            conversations=conversations,
+            telemetry=telemetry,
+            now=utc_now,
+        ),
         erase=erasure.erase,
         telemetry=telemetry,
         now=utc_now,
@@ -170,7 +232,19 @@ def build(environment: Mapping[str, str] = os.environ) -> ReplyFunction:
     return ReplyFunction(Batch(group, queue, people, telemetry), telemetry, settings.max_receive_count)
 
 
-def _provider(settings: ReplySettings, key: str) -> Provider:
+def _embedder(settings: ReplySettings, key: Key) -> Embedder | None:
+    """None where no model is named: then nothing is compared by meaning."""
+    if not settings.embedding_model:
+        return None
+    return OpenAIEmbedder(
+        key,
+        settings.embedding_model,
+        dimensions=settings.embedding_dimensions,
+        base_url=settings.openai_base_url,
+    )
+
+
+def _provider(settings: ReplySettings, key: Key) -> MetaProvider | WhaspProvider:
     if settings.provider == "meta":
         return MetaProvider(settings.graph_api_url, key)
     return WhaspProvider(settings.whasp_api_url, key)

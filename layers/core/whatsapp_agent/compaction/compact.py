@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from whatsapp_agent.clock import Clock
+from whatsapp_agent.compaction.episodes import EpisodeKeeper
 from whatsapp_agent.errors import ConflictError, ModelAnswerUnusable
+from whatsapp_agent.memory import condense, prompt, window
 from whatsapp_agent.memory import facts as facts_memory
-from whatsapp_agent.memory import prompt, window
 from whatsapp_agent.memory.records import (
     AgentProfile,
     CompactionAnswer,
@@ -19,6 +20,7 @@ from whatsapp_agent.memory.records import (
     split_conversation,
 )
 from whatsapp_agent.ports import ConversationStore, FactStore, Model, RecallStore
+from whatsapp_agent.prices import MILLION, ModelPrice
 from whatsapp_agent.privacy_ports import Archive
 from whatsapp_agent.telemetry import Telemetry
 
@@ -51,6 +53,8 @@ class Compactor:
         now: Clock,
         recall: RecallStore,
         archive: Archive | None = None,
+        price: ModelPrice | None = None,
+        episodes: EpisodeKeeper | None = None,
     ) -> None:
         self._conversations = conversations
         self._facts = facts
@@ -61,6 +65,8 @@ class Compactor:
         self._now = now
         self._recall = recall
         self._archive = archive
+        self._price = price
+        self._episodes = episodes
 
     def compact(self, job: CompactionJob, *, seconds: float) -> bool:
         """Compacts the conversation of `job`; returns whether a new summary was written.
@@ -88,13 +94,16 @@ class Compactor:
             self._telemetry.count("CompactionSkipped")
             return False
         facts = self._facts.facts(job.conversation)
-        answer = self._ask(profile, facts, summary, old, seconds)
+        with self._telemetry.step("memory_model"):
+            answer = self._ask(profile, facts, summary, old, seconds)
         commit = self._commit(profile, facts, summary, old, answer)
         if self._archive is not None:
             # Before the commit: from then on the messages may be deleted. What an erasure finds gone when this
             # run comes to commit, the job that it queued behind this one removes from the archive.
             self._archive.keep(job.conversation, old)
         try:
+            if self._episodes is not None:
+                self._episodes.keep(old)
             self._conversations.commit_compaction(commit)
         except ConflictError as error:
             self._telemetry.info("compaction_overtaken", error=type(error).__name__)
@@ -126,10 +135,14 @@ class Compactor:
         messages: list[Message],
         seconds: float,
     ) -> CompactionAnswer:
-        asked = prompt.compaction_prompt(profile, facts, summary, messages, self._now())
+        read = condense.transcript(messages)
+        asked = prompt.compaction_prompt(profile, facts, summary, read, self._now())
         answer = self._model.compact(asked, profile.fact_keys, seconds=seconds)
         self._telemetry.count("CompactionInputTokens", answer.usage.input_tokens)
+        self._telemetry.count("CompactionCachedTokens", answer.usage.cached_tokens)
         self._telemetry.count("CompactionOutputTokens", answer.usage.output_tokens)
+        if self._price is not None:
+            self._telemetry.count("CompactionMicrodollars", MILLION * self._price.dollars(answer.usage))
         if not answer.summary.strip():
             raise ModelAnswerUnusable("the memory model wrote an empty summary: the old one is kept")
         return answer
@@ -150,7 +163,7 @@ class Compactor:
         return CompactionCommit(
             summary=replace(
                 summary,
-                text=answer.summary.strip(),
+                text=condense.summary_text(answer.summary, messages),
                 through_seq=newest_seq,
                 version=summary.version + 1,
                 updated_at=now,

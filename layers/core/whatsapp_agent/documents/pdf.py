@@ -1,6 +1,6 @@
 """The process that reads one PDF: bytes on standard input, text on standard output, the exit status says why not.
 
-    python -m whatsapp_agent.documents.pdf <most characters>
+python -m whatsapp_agent.documents.pdf <most characters>
 """
 
 import io

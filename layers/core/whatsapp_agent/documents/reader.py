@@ -1,6 +1,6 @@
 """Starts the process that reads a PDF, and ends it in time."""
 
-import subprocess  # noqa: S404 - one fixed command, no shell; the document goes in on standard input
+import subprocess
 import sys
 
 from whatsapp_agent.documents import pdf

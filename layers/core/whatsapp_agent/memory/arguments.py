@@ -1,11 +1,25 @@
-"""Checks what a model wrote as a tool's arguments, and says what is wrong in words that it can act on."""
+"""Tools as a model is told of them, and the check of what it wrote as their arguments."""
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 _MOST_CHARS = 4000
 _TYPES: dict[str, type] = {"string": str, "boolean": bool}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as the model is told of it.
+
+    Attributes:
+        parameters: JSON schema of the arguments, strict: an object with every property required.
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
 
 
 class WrongArguments(Exception):

@@ -66,9 +66,7 @@ def similarity(one: Vector, other: Vector) -> float:
 def _always(facts: Sequence[Fact], profile: AgentProfile, now: datetime) -> list[Fact]:
     """The pinned facts and the `single` ones, as far as places go."""
     kinds = profile.fact_keys
-    counting = [
-        fact for fact in facts if (key := kinds.get(fact.key)) and (key.pinned or key.kind == "single")
-    ]
+    counting = [fact for fact in facts if (key := kinds.get(fact.key)) and (key.pinned or key.kind == "single")]
     return for_prompt(counting, profile, now, PROMPT_FACTS)
 
 

@@ -79,7 +79,9 @@ def set_by_operator(  # noqa: PLR0917 - the inputs of one decision
     return (FactUpdate(key, new.item, known_fact.version, new, past, known_fact),)
 
 
-def remove_by_operator(facts: Sequence[Fact], key: str, now: datetime, value: str = "") -> tuple[FactUpdate, ...]:
+def remove_by_operator(
+    facts: Sequence[Fact], key: str, now: datetime, value: str = ""
+) -> tuple[FactUpdate, ...]:
     """The updates that take a fact away; of a list the one with `value`, or all where none is given.
 
     Raises:

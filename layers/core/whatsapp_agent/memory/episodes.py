@@ -10,7 +10,6 @@ from datetime import datetime, timedelta
 from whatsapp_agent.memory.passages import Passage
 from whatsapp_agent.memory.quoting import clean
 from whatsapp_agent.memory.records import Message
-from whatsapp_agent.memory.refusals import without_secrets
 
 MOST_CHARS = 1500
 """Of one passage; a longer exchange becomes several, up to `MOST_PARTS`."""
@@ -55,7 +54,7 @@ def _exchanges(messages: Sequence[Message]) -> Iterator[list[Message]]:
 def _passages(exchange: Sequence[Message], lifetime: timedelta) -> Iterator[Passage]:
     first = exchange[0]
     said = [_said(message) for message in exchange if message.role == "user"]
-    answered = [without_secrets(message.text) for message in exchange if message.role != "user"]
+    answered = [message.text for message in exchange if message.role != "user"]
     text = exchange_text(said, answered)
     for part, piece in enumerate(_pieces(text)[:MOST_PARTS]):
         yield _passage(first, part, piece, first.received_at + lifetime)
@@ -72,8 +71,8 @@ def _passage(first: Message, part: int, text: str, expires_at: datetime) -> Pass
 
 
 def _said(message: Message) -> str:
-    text = without_secrets(message.text)
-    return text if message.kind == "text" or not text.strip() else f"[{clean(message.kind)}] {text}"
+    known = message.kind == "text" or not message.text.strip()
+    return message.text if known else f"[{clean(message.kind)}] {message.text}"
 
 
 def _pieces(text: str) -> list[str]:

@@ -33,12 +33,23 @@ def judge(  # noqa: PLR0917 - the inputs of one decision
 
 
 def for_prompt(facts: Sequence[Fact], profile: AgentProfile, now: datetime, limit: int = 30) -> list[Fact]:
-    """The facts that a prompt shows, none expired: pinned keys first, then `single` ones, then the newest."""
+    """The facts that a prompt shows, none expired: pinned keys first, then `single` ones, then the newest.
 
-    def rank(fact: Fact) -> tuple[bool, bool, float, str, str]:
+    They come in an order in which a change moves as little as possible of what a provider has cached: a `single`
+    key has its place in the agent's schema, and what is added to a list comes last.
+    """
+    places = {key: place for place, key in enumerate(profile.fact_keys)}
+
+    def rank(fact: Fact) -> tuple[bool, bool]:
         key = profile.fact_keys.get(fact.key)
-        single = key is not None and key.kind == "single"
-        pinned = key is not None and key.pinned
-        return (not pinned, not single, -fact.updated_at.timestamp(), fact.key, fact.item)
+        return (not (key is not None and key.pinned), not (key is not None and key.kind == "single"))
 
-    return sorted((fact for fact in facts if not expired(fact, now)), key=rank)[: max(0, limit)]
+    def newest(fact: Fact) -> tuple[bool, bool, float, str, str]:
+        return (*rank(fact), -fact.updated_at.timestamp(), fact.key, fact.item)
+
+    def lasting(fact: Fact) -> tuple[bool, bool, float, str, str]:
+        listed = rank(fact)[1]
+        return (*rank(fact), fact.created_at.timestamp() if listed else places[fact.key], fact.key, fact.item)
+
+    current = sorted((fact for fact in facts if not expired(fact, now)), key=newest)
+    return sorted(current[: max(0, limit)], key=lasting)

@@ -3,7 +3,7 @@
 The ranking is BM25. What it counts are not words alone:
 
 - a word, folded (case, width, accents, digits of other scripts);
-- the pieces of a longer word, four letters each, at less weight: `gatos` still finds `gato`, and `الكتاب`
+- the pieces of a longer word, three letters each, at less weight: `gatos` still finds `gato`, and `الكتاب`
   finds `كتاب`, without a dictionary of any language;
 - pairs of neighbouring characters where a script writes no spaces (Han, kana, Thai, …);
 - a code (`AX-4471/B`) both whole and in parts, so that it is found however its marks are typed.
@@ -20,8 +20,9 @@ _SATURATION = 1.2
 _LENGTH_SHARE = 0.4
 """BM25's k1 and b. Passages are of like length, so length says little."""
 
-PIECE_WEIGHT = 0.3
-_PIECE = 4
+PIECE_WEIGHT = 0.5
+_PIECE = 3
+"""Both measured: see docs/benchmarks/recall.md."""
 
 _RUN = re.compile(r"[^\W_]+(?:[-_./·'’][^\W_]+)*")
 _PART = re.compile(r"[^\W_]+")

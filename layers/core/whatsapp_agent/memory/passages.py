@@ -144,3 +144,6 @@ class Recalled:
 
     knowledge: Sequence[Passage] = ()
     episodes: Sequence[Passage] = ()
+
+
+NOTHING = Recalled()

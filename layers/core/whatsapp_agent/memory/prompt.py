@@ -9,6 +9,9 @@ A reply's prompt, item by item (every item is text; `PromptItem.kind` names it):
     summary   <memory label>                         role user; absent where it is empty
               <summary label>: "She started a new job."
     message   what was said and answered since the summary, oldest first, append-only
+    recall    <recall label>                         role user; of this turn only; absent where nothing fits
+              - "manual.pdf › Returns": "text"
+              - 2026-10-03: "what was said → what was answered"
     notes     <notes label>:                         role user; of this turn only
               - Date and hour: Sunday 2026-11-29, 11h (Europe/Madrid)
               - Days since the person last wrote: 21
@@ -25,7 +28,9 @@ from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 from whatsapp_agent.memory.facts import UNCONFIRMED_BELOW, for_prompt
+from whatsapp_agent.memory.passages import NOTHING, Recalled
 from whatsapp_agent.memory.quoting import clean, quoted, sendable
+from whatsapp_agent.memory.recall_block import recall_item
 from whatsapp_agent.memory.records import (
     AgentProfile,
     Fact,
@@ -49,18 +54,22 @@ def reply_prompt(
     now: datetime,
     *,
     close: Sequence[Fact] = (),
+    recalled: Recalled = NOTHING,
 ) -> Prompt:
     """The prompt that answers the person's newest messages.
 
     `facts` may be everything known: expired ones and those beyond the prompt's share are left out here.
     `window` is what `window.choose` kept, oldest first. `now` tells the model the day and the hour, in the
-    agent's time zone. `close` are further facts that matter for the newest messages only.
+    agent's time zone. `close` are further facts that matter for the newest messages only;
+    `recalled` is what was looked up for them.
     """
     new = unanswered(window)
     answered = window[: len(window) - len(new)]
+    looked_up = recall_item(profile, recalled)
     items = [
         *_memory(profile, for_prompt(facts, profile, now), summary),
         *(_said(message, "message") for message in answered if _has_content(message)),
+        *([looked_up] if looked_up else []),
         _notes(profile, answered, new, now, close),
         *(_said(message, "new") for message in new if _has_content(message)),
     ]

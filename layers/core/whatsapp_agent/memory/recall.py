@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from whatsapp_agent.memory.keywords import KeywordIndex, Match
-from whatsapp_agent.memory.passages import Candidates, Found, Passage, RecallRules, Recalled
+from whatsapp_agent.memory.passages import Candidates, Found, Passage, Recalled, RecallRules
 
-WORD_WEIGHT = 0.6
+WORD_WEIGHT = 0.5
 """Of the words in the fused score; the rest is the vectors'. Without vectors the words decide alone."""
 
-CONTEXT_WEIGHT = 0.2
+CONTEXT_WEIGHT = 0.5
 """Of the words that were said just before the question, against those of the question."""
 
 

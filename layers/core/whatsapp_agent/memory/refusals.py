@@ -58,6 +58,8 @@ _SECRETS = (
 )
 # Letters, numbers and pictures say something; punctuation alone does not.
 _TELLING = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Nd", "Nl", "No", "So"})
+_MASK = "[…]"
+_CARD_LIKE = re.compile(r"\+?\d(?:[ .\-/_]?\d){12,}")
 _DIGIT_RUN = re.compile(r"\+?[0-9](?:[ .\-/_]?[0-9]){12,}")
 
 
@@ -87,6 +89,21 @@ def holds_secret(value: str, secrets: frozenset[str]) -> bool:
     """Whether the value repeats one of the secrets that `secrets_said` found."""
     folded = _folded(value)
     return any(re.search(rf"(?<!\w){re.escape(secret)}(?!\w)", folded) for secret in secrets)
+
+
+def without_secrets(text: str, secrets: frozenset[str]) -> str:
+    """The text with `[…]` in place of every one of the secrets, as `secrets_said` gives them, and of every card
+    number.
+    """
+    words = re.split(r"(\s+)", text)
+    kept = [_MASK if word.strip() and holds_secret(word, secrets) else word for word in words]
+    masked = _CARD_LIKE.sub(
+        lambda found: _MASK if _has_card_number(_folded(found[0])) else found[0], "".join(kept)
+    )
+    # A code may be written in groups.
+    for secret in sorted(secret for secret in secrets if " " in secret):
+        masked = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", _MASK, masked, flags=re.IGNORECASE)
+    return masked
 
 
 def _folded(text: str) -> str:

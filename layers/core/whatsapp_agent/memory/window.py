@@ -91,17 +91,18 @@ def choose(pending: Sequence[Message], budget: Budget) -> list[Message]:
     for index in range(len(pending) - 1, -1, -1):
         if len(window) == budget.messages:
             break
-        message = _cut(pending[index], budget.full)
+        message = cut(pending[index], budget.full)
         if len(message.text) > room:
             if index < new_from or room < _SMALLEST_PIECE:
                 break
-            message = _cut(message, room)
+            message = cut(message, room)
         window.append(message)
         room -= len(message.text)
     return window[::-1]
 
 
-def _cut(message: Message, limit: int) -> Message:
+def cut(message: Message, limit: int) -> Message:
+    """The message with at most `limit` characters: its beginning and its end around `CUT_MARK`."""
     text = message.text
     if len(text) <= limit:
         return message

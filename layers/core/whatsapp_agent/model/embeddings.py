@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import httpx2
-import openai
 
+from whatsapp_agent.credentials import Key
 from whatsapp_agent.errors import ConfigurationError, ModelRefused, ModelUnavailable
 from whatsapp_agent.memory.passages import Vector
+from whatsapp_agent.model.client import openai_client
 from whatsapp_agent.model.errors import translate
-from whatsapp_agent.model.responses import OPENAI_URL
 from whatsapp_agent.model.text import repaired
 
 MOST_CHARS = 8000
@@ -27,11 +27,11 @@ _CONNECT_SECONDS = 2.0
 class OpenAIEmbedder:
     """Implements `ports.Embedder`. Safe to share between threads. Nothing is retried here."""
 
-    def __init__(self, api_key: str, model: str, *, dimensions: int, base_url: str = "") -> None:
+    def __init__(self, api_key: str | Key, model: str, *, dimensions: int, base_url: str = "") -> None:
         """Connects to nothing yet.
 
         Args:
-            api_key: Sent to `base_url` only.
+            api_key: Sent to `base_url` only. One that is refused is read anew, see `model.client`.
             model: The service's name of the model. Models before `text-embedding-3` cannot shorten their
                 vectors: `dimensions` must then be their own length.
             dimensions: Length of the vectors, as the vector index has it.
@@ -40,11 +40,9 @@ class OpenAIEmbedder:
         Raises:
             ConfigurationError: The key or the model's name is missing or holds what no header can carry.
         """
-        if not api_key or not api_key.isascii() or not api_key.isprintable() or " " in api_key:
-            raise ConfigurationError("the OpenAI API key is missing, or holds blanks or non-ASCII characters")
         if not model:
             raise ConfigurationError("no embedding model is named")
-        self._client = openai.OpenAI(api_key=api_key, base_url=base_url or OPENAI_URL, max_retries=0)
+        self._client = openai_client(api_key, base_url)
         self._model = model
         self._dimensions = dimensions
 

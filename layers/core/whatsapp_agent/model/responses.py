@@ -10,17 +10,17 @@ from typing import Any
 import httpx2
 import openai
 
+from whatsapp_agent.credentials import Key
 from whatsapp_agent.errors import ConfigurationError, ModelAnswerUnusable, ModelUnavailable
 from whatsapp_agent.memory.records import CompactionAnswer, FactKey, ModelReply, Prompt, Usage
 from whatsapp_agent.model.answer import Answer, read_answer
+from whatsapp_agent.model.client import openai_client
 from whatsapp_agent.model.errors import translate
 from whatsapp_agent.model.request import cache_key, input_items, lower_effort, takes_marks
 from whatsapp_agent.model.schema import compaction_schema, read_compaction
 from whatsapp_agent.model.text import is_blank, repaired, whole_sentences
 from whatsapp_agent.model.tools import offer, run
 from whatsapp_agent.ports import MOST_TOOL_ROUNDS, Toolbox
-
-OPENAI_URL = "https://api.openai.com/v1"
 
 _CONNECT_SECONDS = 5.0
 _MORE_ROOM = 4
@@ -44,7 +44,7 @@ class OpenAIModel:
 
     def __init__(
         self,
-        api_key: str,
+        api_key: str | Key,
         model: str,
         *,
         base_url: str = "",
@@ -56,7 +56,7 @@ class OpenAIModel:
         """Connects to nothing yet.
 
         Args:
-            api_key: Sent to `base_url` only.
+            api_key: Sent to `base_url` only. One that is refused is read anew, see `model.client`.
             model: The service's name of the model, for example `gpt-6-luna`.
             base_url: Of a service with the same API; empty for OpenAI's own.
             max_output_tokens: Reasoning included. 2,000 are about three WhatsApp messages of 2,000 characters.
@@ -68,11 +68,9 @@ class OpenAIModel:
         Raises:
             ConfigurationError: The key or the model's name is missing or holds what no header can carry.
         """
-        if not api_key or not api_key.isascii() or not api_key.isprintable() or " " in api_key:
-            raise ConfigurationError("the OpenAI API key is missing, or holds blanks or non-ASCII characters")
         if not model:
             raise ConfigurationError("no model is named")
-        self._client = openai.OpenAI(api_key=api_key, base_url=base_url or OPENAI_URL, max_retries=0)
+        self._client = openai_client(api_key, base_url)
         self._model = model
         self._budget = max_output_tokens
         self._effort = effort

@@ -18,10 +18,13 @@ from urllib.parse import urlsplit
 
 import urllib3
 
+from whatsapp_agent.credentials import Key, key_of
 from whatsapp_agent.errors import ConfigurationError, ProviderUnavailable
 
 MAX_ANSWER_BYTES = 262_144
 """More than any answer of these APIs; the rest of a longer one is not read."""
+
+UNAUTHORIZED = 401
 
 MAX_RETRY_AFTER = 900.0
 """Longest wait, in seconds, that a provider is believed: the queue's own retries take over after it."""
@@ -60,9 +63,13 @@ class Answer:
 
 
 class JsonApi:
-    """POSTs JSON below one base URL with a bearer token. Safe to share between threads."""
+    """POSTs JSON below one base URL with a bearer token. Safe to share between threads.
 
-    def __init__(self, base_url: str, token: str, *, pool: urllib3.PoolManager | None = None) -> None:
+    A request whose token is refused (401) has not been acted on: where another token is known by then, it is
+    sent once more with that.
+    """
+
+    def __init__(self, base_url: str, token: str | Key, *, pool: urllib3.PoolManager | None = None) -> None:
         """Checks the settings, opens nothing.
 
         Raises:
@@ -72,11 +79,11 @@ class JsonApi:
         parts = urlsplit(base_url.strip())
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
             raise ConfigurationError("the provider's API URL must be like https://host or https://host/path")
-        if not _SECRET.fullmatch(token.strip()):
+        self._token = key_of(token)
+        if not _SECRET.fullmatch(self._token.current().strip()):
             raise ConfigurationError("the provider's API key is empty or holds characters that no key has")
         self._base_url = base_url.strip().rstrip("/")
         self._headers = {
-            "Authorization": f"Bearer {token.strip()}",
             "Content-Type": "application/json",
             "Accept": "application/json",
             "User-Agent": "whatsapp-agent",
@@ -98,7 +105,14 @@ class JsonApi:
                 the provider has acted on the request is then unknown.
         """
         content = json.dumps(body).encode("ascii")
-        return self._request("POST", self._base_url + path, content, seconds, headers or {}, MAX_ANSWER_BYTES)
+        return self._request(
+            "POST",
+            self._base_url + path,
+            seconds=seconds,
+            most_bytes=MAX_ANSWER_BYTES,
+            headers=headers or {},
+            body=content,
+        )
 
     def get(self, path: str, *, seconds: float, most_bytes: int = MAX_ANSWER_BYTES) -> Answer:
         """GETs a path below the base URL; no more than `most_bytes` of a longer answer are held.
@@ -106,7 +120,7 @@ class JsonApi:
         Raises:
             ProviderUnavailable: No answer came in time.
         """
-        return self._request("GET", self._base_url + path, None, seconds, {}, most_bytes)
+        return self._request("GET", self._base_url + path, seconds=seconds, most_bytes=most_bytes, headers={})
 
     def get_url(self, url: str, *, seconds: float, most_bytes: int) -> Answer:
         """GETs a URL with the bearer token: the caller has checked that it may see the token.
@@ -114,7 +128,7 @@ class JsonApi:
         Raises:
             ProviderUnavailable: No answer came in time.
         """
-        return self._request("GET", url, None, seconds, {"Accept": "*/*"}, most_bytes)
+        return self._request("GET", url, seconds=seconds, most_bytes=most_bytes, headers={"Accept": "*/*"})
 
     def same_origin(self, url: str) -> bool:
         """Whether a URL lies on the very server of the base URL."""
@@ -125,18 +139,42 @@ class JsonApi:
         self,
         method: str,
         url: str,
-        body: bytes | None,
+        *,
         seconds: float,
-        headers: Mapping[str, str],
         most_bytes: int,
+        headers: Mapping[str, str],
+        body: bytes | None = None,
     ) -> Answer:
         deadline = monotonic() + seconds
+        token = self._token.current()
+
+        def exchanged(token: str) -> Answer:
+            authorized = {**self._headers, **headers, "Authorization": f"Bearer {token.strip()}"}
+            return self._exchange(method, url, authorized, body, deadline, most_bytes)
+
+        answer = exchanged(token)
+        if answer.status == UNAUTHORIZED:
+            other = self._token.renewed(token)
+            if _SECRET.fullmatch(other.strip()):
+                answer = exchanged(other)
+        return answer
+
+    def _exchange(  # noqa: PLR0917 - what one request is made of
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        deadline: float,
+        most_bytes: int,
+    ) -> Answer:
+        seconds = max(0.1, deadline - monotonic())
         try:
             response = self._pool.request(
                 method,
                 url,
                 body=body,
-                headers={**self._headers, **headers},
+                headers=headers,
                 timeout=urllib3.Timeout(connect=min(_CONNECT_SECONDS, seconds), total=seconds),
                 retries=False,
                 redirect=False,

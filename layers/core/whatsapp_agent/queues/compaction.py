@@ -42,7 +42,7 @@ class SqsCompactionQueue:
 
 
 def job_id(job: CompactionJob) -> str:
-    """What makes two jobs the same one: SHA-256, in hex, of conversation and `through_seq`, or of the erasure."""
+    """What makes two jobs the same: SHA-256, in hex, of conversation and `through_seq`, and of the erasure."""
     key = f"{job.conversation}|{job.through_seq}"
     if job.erased_at is not None:
         key += f"|{to_iso(job.erased_at)}"

@@ -49,10 +49,12 @@ class DeadLetterQueue:
 
     def count(self) -> int:
         """About how many messages there are, those that somebody is looking at included."""
-        names = ("ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible")
         with translated():
-            answer = self._client.get_queue_attributes(QueueUrl=self._url, AttributeNames=list(names))
-        return sum(int(answer["Attributes"].get(name, 0)) for name in names)
+            found = self._client.get_queue_attributes(
+                QueueUrl=self._url,
+                AttributeNames=["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"],
+            )["Attributes"]
+        return sum(int(number) for number in found.values())
 
     def take(self) -> Iterator[DeadLetter]:
         """The messages in their order, each once. One that the caller neither removes nor sends back stays;
@@ -114,7 +116,7 @@ class DeadLetterQueue:
         ]
 
     def _give_back(self, handles: list[str]) -> None:
-        """Best effort: a handle whose message was removed is refused, and the others come back by themselves."""
+        """Best effort: the handle of a removed message is refused, and the others come back by themselves."""
         for start in range(0, len(handles), _PER_CALL):
             with translated():
                 self._client.change_message_visibility_batch(

@@ -19,7 +19,7 @@ Sleep = Callable[[float], None]
 MAX_ACTIONS = 100
 """Actions that one transaction holds, by DynamoDB's own limit."""
 
-_DELETES_PER_CALL = 25
+_WRITES_PER_CALL = 25
 _CONFLICT_RETRIES = 3
 _LEFTOVER_ATTEMPTS = 8
 
@@ -114,6 +114,25 @@ class Database:
         }[kind]
         self._despite_conflicts(lambda: call(**parameters))
 
+    def search(
+        self, table: str, index: str, vector: Sequence[str], most: int, *, condition: str, values: Mapping[str, Any]
+    ) -> list[tuple[Item, float]]:
+        """The items of a vector index that lie nearest, with their scores; the vector as numbers in text.
+
+        Raises:
+            IndexMissing: The table has no such index, it is not ready, or it takes vectors of another length.
+        """
+        with translated():
+            answer = self._client.search_vectors(
+                TableName=table,
+                IndexName=index,
+                SearchVector=[{"N": number} for number in vector],
+                TopK=most,
+                SearchConditionExpression=condition,
+                **placeholders(values, condition),
+            )
+        return [(from_wire(found["Item"]), float(found["Score"])) for found in answer["SearchResults"]]
+
     def transact(self, actions: Sequence[Action]) -> None:
         """All of the actions or none."""
         wanted: Any = list(actions)
@@ -122,20 +141,29 @@ class Database:
     def delete_all(self, table: str, keys: Iterable[Mapping[str, Any]]) -> int:
         """Deletes items in batches as the keys come in, so that memory stays bounded; returns how many."""
         remaining, deleted = iter(keys), 0
-        while batch := list(islice(remaining, _DELETES_PER_CALL)):
+        while batch := list(islice(remaining, _WRITES_PER_CALL)):
             self._delete_batch(table, batch)
             deleted += len(batch)
         return deleted
 
+    def put_all(self, table: str, items: Iterable[Mapping[str, Any]]) -> None:
+        """Writes whole items in batches, without conditions."""
+        remaining = iter(items)
+        while batch := list(islice(remaining, _WRITES_PER_CALL)):
+            self._write_batch(table, [{"PutRequest": {"Item": to_wire(item)}} for item in batch])
+
     def _delete_batch(self, table: str, keys: Sequence[Mapping[str, Any]]) -> None:
-        asked: Any = {table: [{"DeleteRequest": {"Key": to_wire(key)}} for key in keys]}
+        self._write_batch(table, [{"DeleteRequest": {"Key": to_wire(key)}} for key in keys])
+
+    def _write_batch(self, table: str, requests: Sequence[Any]) -> None:
+        asked: Any = {table: requests}
         for attempt in range(_LEFTOVER_ATTEMPTS):
             with translated():
                 asked = self._client.batch_write_item(RequestItems=asked).get("UnprocessedItems")
             if not asked:
                 return
             self._back_off(attempt)
-        raise StoreUnavailable("DynamoDB left items of a batch undeleted again and again")
+        raise StoreUnavailable("DynamoDB left items of a batch unwritten again and again")
 
     def _despite_conflicts(self, call: Callable[[], object]) -> None:
         """A conflict lasts milliseconds: the other transaction has either happened by then or never will."""

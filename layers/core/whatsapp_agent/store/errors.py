@@ -47,6 +47,14 @@ class Refusal:
     item: Mapping[str, Any] | None
 
 
+class IndexMissing(Exception):
+    """A vector index cannot be searched: not there, not ready, of another length. Stays inside the adapters."""
+
+
+class VectorRefused(Exception):
+    """A vector is of another length than the table's index has. Stays inside the adapters."""
+
+
 class ConditionRefused(Exception):
     """A conditional write found another state. Stays inside the adapters, which know what it means.
 
@@ -79,7 +87,7 @@ def _answered(error: ClientError) -> Exception | None:
         return Busy("DynamoDB: another transaction holds the item")
     if code in _TRY_LATER or status == 429 or status >= 500:
         return StoreUnavailable(f"DynamoDB did not carry out the request: {code or status}")
-    return None
+    return _about_vectors(error, code, status)
 
 
 def _cancelled(error: ClientError) -> Exception | None:
@@ -90,11 +98,29 @@ def _cancelled(error: ClientError) -> Exception | None:
         return ConditionRefused(
             tuple(Refusal(_item(reason)) if reason.get("Code") in _REFUSED else None for reason in reasons)
         )
+    if any(_OTHER_LENGTH in str(reason.get("Message", "")) for reason in reasons):
+        return VectorRefused("a vector of the transaction")
     if codes & _CONFLICTS:
         return Busy("DynamoDB: another transaction holds one of the items")
     if codes & _TRY_LATER:
         return StoreUnavailable(f"DynamoDB cancelled the transaction: {', '.join(sorted(codes & _TRY_LATER))}")
     return None
+
+
+_NO_INDEX = ("specified index", "backfilling", "vector index dimension")
+_OTHER_LENGTH = "Invalid size for parameter"
+
+
+def _about_vectors(error: ClientError, code: str, status: int) -> Exception | None:
+    """DynamoDB gives all of these one code, and only its words tell them apart. A region or an emulator
+    without vector search does not know the operation at all.
+    """
+    words = str(error.response.get("Error", {}).get("Message", ""))
+    if error.operation_name == "SearchVectors":
+        unknown = code == "UnknownOperationException" or (status == 404 and code == "404")
+        if unknown or (code == "ValidationException" and any(sign in words for sign in _NO_INDEX)):
+            return IndexMissing(code)
+    return VectorRefused(code) if code == "ValidationException" and _OTHER_LENGTH in words else None
 
 
 def _item(source: Mapping[str, Any]) -> Mapping[str, Any] | None:

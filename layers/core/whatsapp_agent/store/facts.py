@@ -81,6 +81,12 @@ class DynamoFactStore:
         values = {"now": to_epoch(self._now()), "event": message.event_id}
         return actions.check(self._messages, key, SAME_MESSAGE, values)
 
+    def forget_history(self, conversation: str, key: str, item: str) -> int:
+        """See `ports.FactStore.forget_history`."""
+        values = {"conversation": conversation, "prefix": f"{history_prefix(key)}{item}#"}
+        pages = self._db.pages(self._facts, WITH_PREFIX, values, only="#conversation, #key")
+        return self._db.delete_all(self._facts, (each for page in pages for each in page))
+
     def erase(self, conversation: str) -> int:
         """See `ports.FactStore.erase`. Comes after `ConversationStore.erase`, which stops compactions."""
         return erase(self._db, [Partition(self._facts, ("conversation", "key"))], conversation)

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 OF_CONVERSATION = "#conversation = :conversation"
 
-_SECONDS_OF_A_DAY = 86_400
+_JUST_MOVED_SECONDS = 3600
+"""What was moved within this time is not written again, so that a run that broke off goes on where it was."""
 
 
 class DynamoRetention:
@@ -50,8 +51,10 @@ class DynamoRetention:
         self._retention_days = retention_days
 
     def refresh(self, conversation: str) -> int:
-        """See `privacy_ports.Retention.refresh`. Costs a read of the conversation's keys and one unit written per
-        item; a run that stops half way is finished by the next, because the mark of the day comes last.
+        """See `privacy_ports.Retention.refresh`.
+
+        Costs a read of the conversation's keys and one unit written per item. A run that stops half way is
+        finished by the next, because the mark of the day comes last.
         """
         now = self._now()
         until = retention_expiry(now, self._retention_days)
@@ -84,12 +87,10 @@ class DynamoRetention:
         expires_at = expiry_of(item)
         if str(key.get("key", "")).startswith(CURRENT) and "valid_until" in item:
             until = min(until, to_epoch(from_iso(item["valid_until"])))
-        if gone(expires_at, now) or (expires_at or 0) > until - _SECONDS_OF_A_DAY:
+        if gone(expires_at, now) or (expires_at or 0) > until - _JUST_MOVED_SECONDS:
             return 0
         # What was deleted meanwhile, by a compaction or an erasure, stays deleted.
         with suppress(ConditionRefused):
-            self._db.write(
-                actions.update(table, key, {"expires_at": until}, EXISTS, {"now": to_epoch(now)})
-            )
+            self._db.write(actions.update(table, key, {"expires_at": until}, EXISTS, {"now": to_epoch(now)}))
             return 1
         return 0

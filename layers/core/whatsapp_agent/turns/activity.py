@@ -16,9 +16,7 @@ SHARE = 10
 class Activity:
     """Notes that a person is active, at most once a day, after their reply was sent."""
 
-    def __init__(
-        self, retention: Retention, retention_days: int, telemetry: Telemetry, now: Clock
-    ) -> None:
+    def __init__(self, retention: Retention, retention_days: int, telemetry: Telemetry, now: Clock) -> None:
         self._retention = retention
         self._interval = min(ONCE_IN, timedelta(days=retention_days) / SHARE)
         self._enabled = retention_days > 0

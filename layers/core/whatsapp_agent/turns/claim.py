@@ -1,6 +1,6 @@
 """The first write of a turn: the event is remembered, exactly once, at the next place."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from whatsapp_agent.clock import Clock
@@ -79,7 +79,7 @@ class Claimer:
         corrected = self._revise(context, event, role)
         remembered = corrected is None and event.kind not in NOT_REMEMBERED
         message = _message(context, event, spent, quote, role) if remembered else None
-        turn = _turn(context, event, message, self.now(), spent, role)
+        turn = _turn(context, event, message, self.now())
         existing = self._ledger.claim(turn, message)
         context = corrected or context
         if existing is not None:
@@ -122,15 +122,14 @@ def _message(context: Context, event: InboundMessage, spent: Spent, quote: str, 
     )
 
 
-def _turn(
-    context: Context, event: InboundMessage, message: Message | None, now: datetime, spent: Spent, role: Role
-) -> Turn:
+def _turn(context: Context, event: InboundMessage, message: Message | None, now: datetime) -> Turn:
     state: TurnState = "claimed"
-    if event.kind in NOT_ANSWERED or role != "user":
+    reason = ""
+    if message is None or message.role != "user" or event.kind in NOT_ANSWERED:
         state = "silent"
-    elif spent.over:
-        state = "suppressed"
-    turn = Turn(
+    elif message.spent.over:
+        state, reason = "suppressed", f"limit_{message.spent.over}"
+    return Turn(
         conversation=context.conversation,
         event_id=event.event_id,
         state=state,
@@ -138,5 +137,5 @@ def _turn(
         number=event.number,
         address=event.address,
         created_at=now,
+        reason=reason,
     )
-    return replace(turn, reason=f"limit_{spent.over}") if spent.over and state == "suppressed" else turn

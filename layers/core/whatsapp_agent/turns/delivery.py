@@ -21,6 +21,7 @@ class Delivery:
 
     def __init__(
         self,
+        *,
         outbox: Outbox,
         ledger: Ledger,
         conversations: ConversationStore,
@@ -46,11 +47,14 @@ class Delivery:
     def send(self, context: Context, item: Waiting) -> Failure | None:
         """Sends a committed reply; returns the record where it must be handed out again for that."""
         try:
-            turn = self._outbox.send(item.turn, context.heard_at(item.received.event.sent_at))
+            with self._telemetry.step("send"):
+                turn = self._outbox.send(item.turn, context.heard_at(item.received.event.sent_at))
         except AgentError as error:
             self._telemetry.warning("sending_failed", error=type(error).__name__)
             return Failure(item.received.record, getattr(error, "retry_after", None))
         self._telemetry.count("Turn", state=turn.state)
+        waited = self._now() - item.received.event.received_at
+        self._telemetry.measure("AnswerMilliseconds", 1000 * waited.total_seconds())
         return None
 
     def send_unless_held(

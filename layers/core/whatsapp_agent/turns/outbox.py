@@ -27,6 +27,7 @@ class Outbox:
         conversations: ConversationStore,
         telemetry: Telemetry,
         now: Clock,
+        *,
         window: timedelta | None = None,
     ) -> None:
         self._provider = provider

@@ -15,6 +15,7 @@ class OwnerMessages:
 
     def __init__(
         self,
+        *,
         agents: AgentFinder,
         reader: ContextReader,
         claimer: Claimer,

@@ -28,8 +28,8 @@ those that are left are for the reply."""
 
 _MEGABYTE = 1024 * 1024
 _MOST_BYTES = {"voice": 16, "audio": 16, "image": 10, "sticker": 1, "document": 20}
-"""Megabytes. WhatsApp's own limits are 16 for audio, 5 for pictures, 0.5 for stickers and 100 for documents; ten
-people's media must fit the function's memory at once."""
+"""Megabytes. WhatsApp's own limits are 16 for audio, 5 for pictures, 0.5 for stickers and 100 for documents;
+ten people's media must fit the function's memory at once."""
 
 _ACCOUNT = frozenset({"unauthorized", "insufficient_quota", "model_not_found"})
 """Refusals that say nothing about the medium."""
@@ -65,12 +65,9 @@ class ToText:
             seconds: For all of them together.
         """
         deadline = monotonic() + seconds
-        started = [
-            self._executor.submit(self._one, message.event, profile, seconds) for message in messages
-        ]
+        started = [self._executor.submit(self._one, message.event, profile, seconds) for message in messages]
         return [
-            self._result(message, future, deadline)
-            for message, future in zip(messages, started, strict=True)
+            self._result(message, future, deadline) for message, future in zip(messages, started, strict=True)
         ]
 
     def _result(
@@ -118,16 +115,9 @@ class ToText:
     def _as_text(
         self, event: InboundMessage, data: bytes, found: FileType, profile: AgentProfile, seconds: float
     ) -> InboundMessage:
-        if event.kind == "document" and found.sort == "text":
-            return replace(event, text=media_notes.read(event, data.decode("utf-8-sig")))
-        if event.kind == "document" and found.sort == "pdf":
-            text = self._documents.pdf_text(
-                data, seconds=seconds, most_characters=media_notes.DOCUMENT_CHARACTERS + 1
-            )
-            return replace(event, text=media_notes.read(event, text))
+        if event.kind == "document" and found.sort not in ("audio", "image"):
+            return replace(event, text=self._document(event, data, found, seconds))
         if not found.readable or found.sort not in ("audio", "image"):
-            if event.kind == "document":
-                return replace(event, text=media_notes.named(event))
             raise MediaUnreadable("the medium is of a kind that cannot be read", code="unknown_format")
         if found.sort == "image":
             description = self._senses.describe(
@@ -137,9 +127,16 @@ class ToText:
         transcript = self._senses.transcribe(
             data, f"voice.{found.extension}", model=profile.transcription_model, seconds=seconds
         )
-        if transcript.silent or not transcript.text.strip():
-            self._telemetry.count("MediaSilent")
-            if event.text.strip():
-                return event
-            return replace(event, kind=SILENCE, text="")
-        return replace(event, text=media_notes.heard(event, transcript.text))
+        if not transcript.silent and transcript.text.strip():
+            return replace(event, text=media_notes.heard(event, transcript.text))
+        self._telemetry.count("MediaSilent")
+        return event if event.text.strip() else replace(event, kind=SILENCE, text="")
+
+    def _document(self, event: InboundMessage, data: bytes, found: FileType, seconds: float) -> str:
+        if found.sort == "text":
+            return media_notes.read(event, data.decode("utf-8-sig"))
+        if found.sort == "pdf":
+            most = media_notes.DOCUMENT_CHARACTERS + 1
+            text = self._documents.pdf_text(data, seconds=seconds, most_characters=most)
+            return media_notes.read(event, text)
+        return media_notes.named(event)

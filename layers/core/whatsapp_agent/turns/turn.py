@@ -5,20 +5,21 @@ from concurrent.futures import Executor, Future
 from dataclasses import dataclass, replace
 
 from whatsapp_agent.errors import AgentError, ModelRefused, PermanentError, TransientError
-from whatsapp_agent.ledger import Turn
 from whatsapp_agent.memory import consent, window
 from whatsapp_agent.memory.records import AgentProfile, CompactionJob, Summary
 from whatsapp_agent.ports import CompactionQueue, ConversationStore, Ledger, Provider
 from whatsapp_agent.telemetry import Telemetry
 from whatsapp_agent.turns.activity import Activity
-from whatsapp_agent.turns.answer import Answerer, ContextLimits
+from whatsapp_agent.turns.answer import Answerer
 from whatsapp_agent.turns.claim import Claimed, Claimer
 from whatsapp_agent.turns.context import Context, ContextReader
 from whatsapp_agent.turns.deadline import Deadline
 from whatsapp_agent.turns.delivery import Delivery
 from whatsapp_agent.turns.farewell import Farewell
+from whatsapp_agent.turns.fitting import ContextLimits
 from whatsapp_agent.turns.intake import Intake
 from whatsapp_agent.turns.outbox import Outbox
+from whatsapp_agent.turns.recall import Lookup, Recaller
 from whatsapp_agent.turns.received import Failure, ReceivedMessage, Waiting
 
 
@@ -48,6 +49,7 @@ class TurnParts:
     farewell: Farewell
     intake: Intake
     activity: Activity
+    recaller: Recaller | None = None
 
 
 class TurnTaker:
@@ -74,15 +76,19 @@ class TurnTaker:
         arrived, unfinished = self._parts.farewell.take(conversation, profile, arrived)
         if not arrived:
             return unfinished
-        context = self._parts.reader.read(conversation)
+        looked_up = self._look_up(conversation, profile, arrived)
+        with self._parts.telemetry.step("read"):
+            context = self._parts.reader.read(conversation)
         current = [
             received
             for received in arrived
             if context.erased_at is None or received.event.received_at > context.erased_at
         ]
         self._parts.telemetry.count("DroppedByErasure", len(arrived) - len(current))
-        admitted, postponed = self._parts.intake.admit(context, profile, current, deadline)
-        context, claimed, failures = self._claim(context, admitted)
+        with self._parts.telemetry.step("to_text"):
+            admitted, postponed = self._parts.intake.admit(context, profile, current, deadline)
+        with self._parts.telemetry.step("claim"):
+            context, claimed, failures = self._claim(context, admitted)
         failures += postponed
         blocked = self._parts.delivery.send_committed(context, claimed)
         if blocked and not blocked[0].record.last_attempt:
@@ -93,7 +99,7 @@ class TurnTaker:
             ]
         waiting = self._open(context, claimed)
         if waiting:
-            failures = [*self._answer(context, profile, waiting, deadline), *failures]
+            failures = [*self._answer(context, profile, waiting, deadline, looked_up), *failures]
         self._parts.delivery.give_notice(context, profile, claimed, alone=not waiting)
         return [*blocked, *failures]
 
@@ -140,20 +146,24 @@ class TurnTaker:
                 waiting.append(item)
         return waiting
 
+    def _look_up(
+        self, conversation: str, profile: AgentProfile, arrived: Sequence[ReceivedMessage]
+    ) -> Lookup | None:
+        said = "\n".join(received.event.text for received in arrived)
+        return self._parts.recaller.begin(conversation, profile, said) if self._parts.recaller else None
+
     def _answer(
-        self, context: Context, profile: AgentProfile, waiting: list[Waiting], deadline: Deadline
+        self,
+        context: Context,
+        profile: AgentProfile,
+        waiting: list[Waiting],
+        deadline: Deadline,
+        looked_up: Lookup | None = None,
     ) -> list[Failure]:
         lead = waiting[-1]
         if consent.is_stop(lead.received.event.text, profile.stop_words):
             return self._opt_out(context, profile, waiting)
-        if self._parts.delivery.paused(context.summary):
-            self._close(waiting, "suppressed", "paused")
-            self._parts.activity.note(context.summary)
-            return []
-        if self._parts.outbox.window_closed(context.heard_at(lead.received.event.sent_at)):
-            # An answer could not be delivered, so none is paid for; the next message's answer covers these.
-            self._parts.telemetry.count("ProviderRefused", reason="window_closed")
-            self._close(waiting, "undelivered", "window_closed")
+        if self._settled_without_model(context, waiting):
             return []
         if lead.turn.state == "failed" and lead.received.record.receive_count > 1:
             return [Failure(lead.received.record)]
@@ -168,7 +178,12 @@ class TurnTaker:
             )
             state: list[Future[Summary]] = []
             turn = self._parts.answerer.answer(
-                context, lead.turn, profile, deadline, before_commit=lambda: state.append(self._parts.delivery.state_of(context))
+                context,
+                lead.turn,
+                profile,
+                deadline,
+                before_commit=lambda: state.append(self._parts.delivery.state_of(context)),
+                looked_up=looked_up,
             )
         except ModelRefused as error:
             self._parts.telemetry.count("ModelRefused", reason=error.code)
@@ -183,6 +198,20 @@ class TurnTaker:
         self._compact_if_due(context)
         self._parts.activity.note(context.summary)
         return [failure] if failure else []
+
+    def _settled_without_model(self, context: Context, waiting: Sequence[Waiting]) -> bool:
+        """Ends turns of which the answer may not be sent, so that none is paid for. The answer to the next
+        message takes these messages up, too.
+        """
+        if self._parts.delivery.paused(context.summary):
+            self._close(waiting, "suppressed", "paused")
+            self._parts.activity.note(context.summary)
+            return True
+        if self._parts.outbox.window_closed(context.heard_at(waiting[-1].received.event.sent_at)):
+            self._parts.telemetry.count("ProviderRefused", reason="window_closed")
+            self._close(waiting, "undelivered", "window_closed")
+            return True
+        return False
 
     def _unanswered(self, lead: Waiting, profile: AgentProfile, error: Exception) -> Failure:
         """Only the newest record is handed out again: its retry answers everything that waits, and a

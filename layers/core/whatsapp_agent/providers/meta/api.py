@@ -10,12 +10,14 @@ window. `number` is Meta's phone number id, as the webhook's `metadata.phone_num
 
 import contextlib
 import re
+from datetime import timedelta
 from time import monotonic
 from urllib.parse import quote, urlsplit
 
 import urllib3
 
 from whatsapp_agent.clock import Clock, utc_now
+from whatsapp_agent.credentials import Key
 from whatsapp_agent.errors import (
     AgentError,
     MediaTooLarge,
@@ -31,6 +33,9 @@ from whatsapp_agent.providers.http import Answer, JsonApi, retry_after
 
 GRAPH_VERSION = "v26.0"
 """Used where the configured URL names no version. Meta keeps a version for about two years."""
+
+META_WINDOW = timedelta(hours=24)
+"""How long after a person's message Meta takes free text to them."""
 
 # 1, 2: Graph API unknown or down. 4, 17, 613, 80007: rate of the app, the user, the account. 130429: messages
 # per second. 131056: messages to one person. 131000, 131016, 131057, 133004: something failed at Meta.
@@ -66,7 +71,7 @@ class MetaProvider:
     def __init__(
         self,
         graph_api_url: str,
-        access_token: str,
+        access_token: str | Key,
         *,
         seconds: float = 10.0,
         typing_seconds: float = 2.0,

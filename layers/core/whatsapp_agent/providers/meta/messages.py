@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from whatsapp_agent.events import DeliveryStatus, Event, InboundMessage, PersonChangedNumber
+from whatsapp_agent.events import DeliveryStatus, Event, InboundMessage, OwnerMessage, PersonChangedNumber
 from whatsapp_agent.providers.meta.content import content_of
 from whatsapp_agent.providers.payload import (
     code_of,
@@ -43,6 +43,7 @@ class ValueReader:
         self.messages = items_of(value.get("messages"))
         self.statuses = items_of(value.get("statuses"))
         self.errors = items_of(value.get("errors"))
+        self.echoes = items_of(value.get("message_echoes"))
         self._label = line_of(metadata.get("display_phone_number"), 64)
         self._contacts = [object_of(contact) for contact in items_of(value.get("contacts"))]
         self._now = now
@@ -126,6 +127,36 @@ class ValueReader:
             )
             for place, new in enumerate(dict.fromkeys(changed))
         )
+
+    def echo(self, message: Mapping[str, Any]) -> tuple[Event, ...] | str:
+        """What the owner wrote from the WhatsApp Business app: `from` is the business, `to` the person."""
+        kind = name_of(message.get("type"))
+        if kind in _NOTHING_SAID or kind == "system":
+            return kind
+        phone = text_of(message.get("to"), 256).strip()
+        if message.get("group_id") or is_shared_chat(phone):
+            return "group"
+        address = phone if person_of(phone) else text_of(message.get("to_user_id"), 256).strip()
+        person = person_of(address)
+        if not person:
+            return "bad_address"
+        content = content_of(message, kind)
+        if content.kind in _NEVER_BLANK and is_blank(content.text):
+            return "blank"
+        event = OwnerMessage(
+            event_id=event_id_of(message.get("id"), message),
+            person=person,
+            address=address,
+            number=self.number,
+            message_id=id_of(message.get("id")),
+            kind=content.kind,
+            text=content.text,
+            sent_at=moment_of(message.get("timestamp"), self._now),
+            received_at=self._now,
+            target_id=content.target_id,
+            label=self._label,
+        )
+        return (event,)
 
     def status(self, status: Mapping[str, Any]) -> tuple[Event, ...] | str:
         """A failed delivery with its code, or the name of a status that is only counted."""

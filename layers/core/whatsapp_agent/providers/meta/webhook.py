@@ -13,6 +13,7 @@ from whatsapp_agent.providers.payload import DeliveryBuilder, items_of, name_of,
 
 _SIGNATURE_HEADER = "x-hub-signature-256"
 _MOST_CHALLENGE = 256
+_FIELDS = frozenset({"messages", "smb_message_echoes"})
 
 
 class MetaWebhook:
@@ -86,11 +87,15 @@ class MetaWebhook:
 
 def _read_change(builder: DeliveryBuilder, change: Mapping[str, Any], now: datetime) -> None:
     field = name_of(change.get("field"))
-    if field != "messages":
-        # Among them `smb_message_echoes`, `history`, `user_preferences`, `message_template_status_update`.
+    if field not in _FIELDS:
+        # Among them `history`, `user_preferences`, `message_template_status_update`.
         builder.ignore(field)
         return
     reader = ValueReader(object_of(change.get("value")), now)
+    if field == "smb_message_echoes":
+        for echo in reader.echoes:
+            builder.read(reader.echo, echo)
+        return
     for message in reader.messages:
         builder.read(reader.message, message)
     for status in reader.statuses:

@@ -13,6 +13,7 @@ from urllib.parse import quote
 import urllib3
 
 from whatsapp_agent.clock import Clock, utc_now
+from whatsapp_agent.credentials import Key
 from whatsapp_agent.errors import (
     AgentError,
     NumberRetired,
@@ -40,7 +41,7 @@ class WhaspProvider:
     def __init__(
         self,
         base_url: str,
-        api_key: str,
+        api_key: str | Key,
         *,
         seconds: float = 10.0,
         typing_seconds: float = 2.0,

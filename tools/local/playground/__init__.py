@@ -1,0 +1,1 @@
+"""The playground page of `make run`: a phone on the left, what is remembered on the right."""
