@@ -15,13 +15,13 @@ LOCAL := $(DEV) .venv-sam/.installed .venv-emulator/.installed
 TESTS := $(wildcard tests/unit tests/contracts tests/integration tests/faults tests/architecture)
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo chat test faults check e2e build deploy lock clean
+.PHONY: help run demo chat test faults check audit e2e bench-recall build deploy lock clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
-run: $(LOCAL) ## Run everything on this machine: no AWS account, no key, no WhatsApp number
-	@$(BIN)/python -m tools.local run $(ARGS)
+run: $(LOCAL) ## Run everything on this machine and open the playground: no AWS account, no key, no WhatsApp number
+	@$(BIN)/python -m tools.local run --playground $(ARGS)
 
 demo: $(LOCAL) ## Play a scripted week on the local stack and check what comes of it
 	@$(BIN)/python -m tools.local demo $(ARGS)
@@ -44,8 +44,14 @@ check: $(LOCAL) ## Linters, types, imports, template, and all of `make test`
 	$(SAM) validate --lint --template template.yaml --region us-east-1
 	$(BIN)/pytest $(TESTS) $(ARGS)
 
+audit: .venv-audit/.installed ## Security checks beyond `make check`: template (checkov), known holes in packages (pip-audit)
+	@.ci/audit .venv-audit/bin
+
 e2e: $(LOCAL) ## Drive the deployed local stack from outside (with `sam local invoke` where Docker runs)
 	@$(BIN)/python -m tools.local e2e $(ARGS)
+
+bench-recall: .venv-bench/.installed ## Measure what recall finds; writes docs/benchmarks/recall.md
+	@.venv-bench/bin/python -m tools.bench.recall
 
 build: .venv-sam/.installed ## Build for AWS; ARCHITECTURE=x86_64 for the other processor
 	$(SAM) build --parameter-overrides Architecture=$(ARCHITECTURE)
@@ -57,14 +63,16 @@ lock: ## Write the locked requirements again; needs uv
 	requirements/lock $(ARGS)
 
 clean: ## Remove what was built and installed here
-	rm -rf .venv .venv-sam .venv-emulator .aws-sam .local .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-audit .venv-bench .venv-sam .venv-emulator .aws-sam .local .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/.installed: requirements/dev.txt
 .venv-sam/.installed: requirements/sam.txt
 .venv-emulator/.installed: requirements/emulator.txt
+.venv-audit/.installed: requirements/audit.txt
+.venv-bench/.installed: requirements/bench.txt
 
-.venv/.installed .venv-sam/.installed .venv-emulator/.installed:
+.venv/.installed .venv-sam/.installed .venv-emulator/.installed .venv-audit/.installed .venv-bench/.installed:
 	@[ -n "$(python)" ] || { echo "Python 3.11 or newer is needed and none was found: install one, or name it with make PYTHON=…" >&2; exit 1; }
 	@mkdir -p .local/logs
 	@echo "Installing $(<:requirements/%.txt=%) into $(@D) (once) …"

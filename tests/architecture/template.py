@@ -37,8 +37,11 @@ def variables(function: str) -> dict[str, Any]:
 
 
 def name_in(value: Any) -> str:
-    """The logical id that a `!Ref` or a `!GetAtt` points at."""
+    """The logical id that a `!Ref`, a `!GetAtt`, or a `!Sub` of a part of one resource points at."""
     if isinstance(value, dict):
+        if "Fn::Sub" in value:
+            (target,) = references(value)
+            return target
         target = value.get("Ref") or value["Fn::GetAtt"][0]
         return str(target)
     raise AssertionError(f"{value!r} points at no resource")

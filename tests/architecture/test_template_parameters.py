@@ -105,7 +105,7 @@ def test_a_parameter_without_effect_says_so_and_no_other_does() -> None:
         name for name, parameter in PARAMETERS.items() if parameter["Description"].startswith("Reserved: no")
     }
 
-    assert set(PARAMETERS) - references(body) == reserved == {"EpisodeDays"}
+    assert set(PARAMETERS) - references(body) == reserved == set()
 
 
 def test_what_is_secret_is_not_echoed_and_only_goes_into_secrets() -> None:

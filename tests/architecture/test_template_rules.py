@@ -190,7 +190,8 @@ def test_vectors_are_searched_within_one_owner() -> None:
 
 def test_the_index_and_the_functions_agree_on_the_length_of_vectors() -> None:
     (index,) = TABLES["RecallTable"]["VectorIndexes"]
-    told = [variables["EMBEDDING_DIMENSIONS"] for variables in _variables() if "EMBEDDING_DIMENSIONS" in variables]
+    variables = [function["Environment"]["Variables"] for function in functions().values()]
+    told = [each["EMBEDDING_DIMENSIONS"] for each in variables if "EMBEDDING_DIMENSIONS" in each]
 
     assert len(told) == 2
     assert all(each == index["Dimensions"] for each in told)

@@ -9,6 +9,8 @@ import boto3
 import yaml
 from botocore.config import Config
 
+from tools.local.template import load_template, table_extras
+
 TEMPLATE = Path(__file__).parents[2] / "template.yaml"
 _OF_TESTS = ("AttributeDefinitions", "KeySchema", "BillingMode")
 
@@ -31,24 +33,30 @@ _Loader.add_multi_constructor("!", _plain)
 
 @cache
 def definitions() -> dict[str, dict[str, Any]]:
-    """Parameters of CreateTable, by the table's logical name in lower case without `Table`."""
+    """Parameters of CreateTable, by the table's logical name in lower case without `Table`, without indexes."""
     resources = yaml.load(TEMPLATE.read_text("utf-8"), Loader=_Loader)["Resources"]
     return {
-        name.removesuffix("Table").lower(): _without_index(
-            {key: resource["Properties"][key] for key in _OF_TESTS}
-        )
+        name.removesuffix("Table").lower(): _without_indexes(resource["Properties"])
         for name, resource in resources.items()
         if resource["Type"] == "AWS::DynamoDB::Table"
     }
 
 
-def _without_index(table: dict[str, Any]) -> dict[str, Any]:
-    """Only what the keys need: moto knows no vector index, and refuses attributes that nothing uses."""
-    keys = {key["AttributeName"] for key in table["KeySchema"]}
-    return {
-        **table,
-        "AttributeDefinitions": [a for a in table["AttributeDefinitions"] if a["AttributeName"] in keys],
-    }
+def _without_indexes(properties: dict[str, Any]) -> dict[str, Any]:
+    # An attribute that only an index uses may not be declared without it.
+    used = {element["AttributeName"] for element in properties["KeySchema"]}
+    found = {name: properties[name] for name in _OF_TESTS}
+    declared = [each for each in properties["AttributeDefinitions"] if each["AttributeName"] in used]
+    return {**found, "AttributeDefinitions": declared}
+
+
+@cache
+def vector_index() -> dict[str, Any]:
+    """The vector index of the Recall table, with the attributes that it needs declared, for CreateTable."""
+    extras = {extra.logical_id: extra for extra in table_extras(load_template(TEMPLATE), {})}
+    properties = load_template(TEMPLATE)["Resources"]["RecallTable"]["Properties"]
+    indexes = [dict(index) for index in extras["RecallTable"].vector_indexes]
+    return {"AttributeDefinitions": properties["AttributeDefinitions"], "VectorIndexes": indexes}
 
 
 def dynamodb_client(endpoint: str | None) -> Any:
@@ -63,12 +71,13 @@ def dynamodb_client(endpoint: str | None) -> Any:
     )
 
 
-def create_tables(client: Any, *wanted: str) -> dict[str, str]:
-    """Creates tables with unique names; returns the names by what they hold."""
+def create_tables(client: Any, *wanted: str, vectors: bool = False) -> dict[str, str]:
+    """Creates tables with unique names; returns the names by what they hold. `vectors`: with vector indexes."""
     suffix = uuid4().hex[:8]
     names = {table: f"{table}-{suffix}" for table in wanted}
     for table, name in names.items():
-        client.create_table(TableName=name, **definitions()[table])
+        extra = vector_index() if vectors and table == "recall" else {}
+        client.create_table(**{"TableName": name, **definitions()[table], **extra})
     return names
 
 

@@ -78,17 +78,13 @@ def test_pages_follow_one_another() -> None:
     [
         (b"%PDF-1.7\nnothing else", "broken"),
         (b"%PDF-1.7" + bytes(range(256)) * 10, "broken"),
-        (pdf("x")[:-80], "broken|no_text"),
         (locked("1234"), "encrypted"),
     ],
 )
 def test_what_cannot_be_read_is_an_error_of_its_own(data: bytes, code: str) -> None:
-    try:
-        text = read(ChildDocumentReader(), data)
-    except MediaUnreadable as error:
-        assert error.code in code.split("|")
-    else:
-        assert text.strip() == "x", "a library may repair what was cut off"
+    with pytest.raises(MediaUnreadable) as raised:
+        read(ChildDocumentReader(), data)
+    assert raised.value.code == code
 
 
 def test_a_password_that_is_empty_is_none() -> None:
@@ -110,4 +106,4 @@ def test_a_small_file_that_unpacks_to_gigabytes_harms_nobody() -> None:
 
 def test_the_process_knows_no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "canary")
-    assert "canary" not in repr(ChildDocumentReader("/var/lang/lib")._environment)  # noqa: SLF001
+    assert "canary" not in repr(ChildDocumentReader("/var/lang/lib")._environment)

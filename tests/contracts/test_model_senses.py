@@ -49,7 +49,9 @@ def see(senses: Senses, data: bytes, caption: str = "") -> str:
     return senses.describe(data, "image/jpeg", language="en", caption=caption, seconds=10)
 
 
-def test_words_and_pictures_become_text_and_silence_is_known(either: tuple[Senses, bytes, bytes, bytes]) -> None:
+def test_words_and_pictures_become_text_and_silence_is_known(
+    either: tuple[Senses, bytes, bytes, bytes],
+) -> None:
     port, spoken, silent, desk = either
     assert hear(port, spoken) == Heard("hello there")
     assert hear(port, silent).silent

@@ -134,7 +134,7 @@ def test_the_token_goes_to_no_other_host(meta: MetaProvider, server: Scripted, u
     "url", ["https://lookaside.fbsbx.com/whatsapp_business/attachments/?mid=1", "https://fbsbx.com/x"]
 )
 def test_metas_own_media_hosts_may_see_it(meta: MetaProvider, url: str) -> None:
-    assert meta._may_see_token(url)  # noqa: SLF001 - the real host cannot be asked from here
+    assert meta._may_see_token(url)  # The real host cannot be asked from here.
 
 
 @pytest.mark.parametrize("status", [401, 403, 404, 410])

@@ -1,4 +1,4 @@
-"""What a message carries beside its words, changes of its words, and several turns at once: fake and DynamoDB."""
+"""What a message carries beside its words, other words for it, and several turns at once."""
 
 from dataclasses import replace
 
@@ -13,7 +13,7 @@ from whatsapp_agent.store.wire import from_wire, to_wire
 
 class TestRevise:
     def test_a_message_gets_other_words_and_keeps_everything_else(self, stores: Stores):
-        stored = message(1, "hello", message_id="wamid.1", quote="hi", spent=Spent(NOW, 1, 5, 1, True, "media"))
+        stored = message(1, "hello", message_id="wamid.1", quote="hi", spent=Spent(NOW, 1, 5, 1, True, "media", NOW, 3))
         stores.ledger.claim(turn(), stored)
         assert stores.conversations.revise(stored, text="bye", kind="voice")
         assert stores.conversations.newest_messages(CONVERSATION, 1) == [
@@ -60,7 +60,16 @@ class TestTurnsOf:
 
 @pytest.mark.parametrize(
     "stored",
-    [None, "", 7, [], {}, {"since": "yesterday"}, {"since": 5}, {"since": "2026-11-29T10:00:00Z", "turns": "many"}],
+    [
+        None,
+        "",
+        7,
+        [],
+        {},
+        {"since": "yesterday"},
+        {"since": 5},
+        {"since": "2026-11-29T10:00:00Z", "turns": "many"},
+    ],
 )
 def test_an_account_that_cannot_be_read_silences_nobody(stored: object) -> None:
     item = from_wire(to_wire(message_item(message(), None))) | {"spent": stored}

@@ -40,7 +40,7 @@ def text_turn(stores: Stores, seq: int) -> None:
     stores.facts.facts(CONVERSATION)
     stores.directory.erased_at(CONVERSATION)
     waiting = turn("wamid.HBgLMzQ2MDAxMTEyMjIVAgASGBQ", seq=seq)
-    spent = Spent(NOW, 12, 3_400, 2)
+    spent = Spent(NOW, 12, 3_400, 2, minute=NOW, replies=3)
     received = message(
         seq, "word " * 20, event_id=waiting.event_id, message_id=waiting.event_id, quote="words", spent=spent
     )

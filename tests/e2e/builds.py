@@ -1,7 +1,11 @@
 """Builds for AWS, as `make build` makes them, kept for the session."""
 
+import io
 import json
+import zipfile
+from collections.abc import Callable
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -39,11 +43,40 @@ def functions(template: dict[str, Any]) -> set[str]:
     }
 
 
-def with_endpoint(architecture: str, endpoint: str) -> Path:
-    """The built template with one more variable: `sam local` passes on only those that a template declares."""
-    template = built_template(architecture)
+def with_endpoint(endpoint: str, publish: Callable[[str, bytes], str]) -> Path:
+    """The template built for x86_64, changed in two ways for invoking it again and again in containers.
+
+    It has one more variable, for `sam local` passes on only those that a template declares; and the layers are
+    published ones, for `sam local` makes a new image for each invocation of a function with layers of the
+    template's own.
+
+    Args:
+        publish: Publishes a layer under a name; returns its ARN.
+    """
+    template = built_template("x86_64")
+    arns: dict[str, str] = {}
     for name in functions(template):
-        template["Resources"][name]["Properties"]["Environment"]["Variables"]["AWS_ENDPOINT_URL"] = endpoint
-    path = build(architecture) / "with-endpoint.json"
+        properties = template["Resources"][name]["Properties"]
+        properties["Environment"]["Variables"]["AWS_ENDPOINT_URL"] = endpoint
+        for layer in properties["Layers"]:
+            logical_id = layer["Ref"]
+            if logical_id not in arns:
+                packed = _packed(build("x86_64") / logical_id)
+                # The name stands for the content: SAM CLI keeps layers and images by name.
+                arns[logical_id] = publish(f"{logical_id}-{sha256(packed).hexdigest()[:16]}", packed)
+        properties["Layers"] = [arns[layer["Ref"]] for layer in properties["Layers"]]
+    path = build("x86_64") / "with-endpoint.json"
     path.write_text(json.dumps(template), encoding="utf-8")
     return path
+
+
+def _packed(folder: Path) -> bytes:
+    """A zip of the folder that is the same for the same content."""
+    memory = io.BytesIO()
+    with zipfile.ZipFile(memory, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                entry = zipfile.ZipInfo(path.relative_to(folder).as_posix())
+                entry.external_attr = 0o644 << 16
+                archive.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED, 1)
+    return memory.getvalue()

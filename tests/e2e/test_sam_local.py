@@ -3,6 +3,7 @@
 import json
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -38,16 +39,37 @@ def function_of(event: str) -> str:
 @pytest.fixture(scope="module")
 def invoke(talk: Talk) -> Iterator[Callable[[str], Any]]:
     """Invokes a function with a file of events/, wired to the running stack; returns its answer."""
-    with Relay() as relay:
+    with Relay() as relay, new_images_removed():
         yield _Invoker(talk, relay).invoke
+
+
+@contextmanager
+def new_images_removed() -> Iterator[None]:
+    """Removes the images that SAM CLI makes of Lambda's own and the layers; each is half a gigabyte."""
+    before = _images()
+    try:
+        yield
+    finally:
+        if made := sorted(_images() - before):
+            subprocess.run(["docker", "image", "rm", *made], capture_output=True, timeout=120, check=False)
+
+
+def _images() -> set[str]:
+    command = ["docker", "images", "samcli/lambda-python", "--format", "{{.Repository}}:{{.Tag}}"]
+    return set(subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout.split())
 
 
 class _Invoker:
     def __init__(self, talk: Talk, relay: Relay) -> None:
         endpoint = relay.outward(talk.info.endpoint)
-        self._template = with_endpoint("x86_64", endpoint)
         self._talk = talk
         deployed = client("lambda", talk.info.endpoint)
+
+        def publish(name: str, packed: bytes) -> str:
+            version = deployed.publish_layer_version(LayerName=name, Content={"ZipFile": packed})
+            return str(version["LayerVersionArn"])
+
+        self._template = with_endpoint(endpoint, publish)
         self._values: dict[str, dict[str, str]] = {}
         for name in functions(built_template("x86_64")):
             found = deployed.get_function_configuration(FunctionName=talk.info.resources[name])
@@ -69,13 +91,15 @@ class _Invoker:
         command: list[str | Path] = [find_tools(ROOT).sam, "local", "invoke", function]
         command += ["--template", self._template, "--event", ROOT / "events" / event, "--env-vars", variables]
         command += ["--parameter-overrides", "Architecture=x86_64", "--add-host", ADD_HOST]
+        command += ["--layer-cache-basedir", STATE / "layers"]
         command += ["--skip-pull-image", "--region", self._talk.info.region]
         env = tool_env(STATE, self._talk.info.endpoint)
         done = subprocess.run(
             command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=300, check=False
         )
         assert done.returncode == 0, done.stderr[-3000:]
-        assert "Traceback" not in done.stderr, done.stderr[-3000:]
+        # What comes after the report is the runtime's complaint about being stopped.
+        assert "Traceback" not in done.stderr.partition("REPORT RequestId")[0], done.stderr[-3000:]
         return json.loads(done.stdout.strip().splitlines()[-1])
 
 

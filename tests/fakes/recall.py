@@ -15,7 +15,7 @@ from whatsapp_agent.store.recall_items import numbers
 
 
 class FakeRecallStore:
-    """Implements `ports.RecallStore`; `asked` lists whose passages were looked at, by which call."""
+    """Implements `recall_ports.RecallStore`; `asked` lists whose passages were looked at, by which call."""
 
     def __init__(self, now: Clock, tables: FakeTables | None = None) -> None:
         self._now = now
@@ -24,7 +24,9 @@ class FakeRecallStore:
         self.asked: list[tuple[str, str]] = []
         self.fails: dict[str, Exception] = {}
 
-    def passages(self, owner: str, prefix: str, limit: int, *, newest_first: bool = False) -> list[Passage]:
+    def passages(
+        self, owner: str, prefix: str, limit: int, *, newest_first: bool = False, consistent: bool = False
+    ) -> list[Passage]:
         self._call("passages", owner)
         found = [each for each in self._alive(owner) if each.key.startswith(prefix)]
         found.sort(key=lambda each: each.key, reverse=newest_first)
@@ -85,7 +87,7 @@ class FakeRecallStore:
 
 @dataclass
 class FakeKnowledgeCatalogue:
-    """Implements `ports.KnowledgeCatalogue`."""
+    """Implements `recall_ports.KnowledgeCatalogue`."""
 
     entries: dict[tuple[str, str], Source] = field(default_factory=dict)
     published: dict[str, Catalogue] = field(default_factory=dict)
@@ -111,7 +113,7 @@ class FakeKnowledgeCatalogue:
 
 
 class WordEmbedder:
-    """A vector of word counts: texts that share words lie close. Implements `ports.Embedder`."""
+    """A vector of word counts: texts that share words lie close. Implements `recall_ports.Embedder`."""
 
     def __init__(self, model: str = "words-1", dimensions: int = 64) -> None:
         self.model = model
@@ -132,7 +134,7 @@ class WordEmbedder:
         for word in text.casefold().split():
             vector[sum(word.strip(".,?!:;").encode()) % self.dimensions] += 1.0
         length = math.hypot(*vector)
-        return tuple(value / length for value in vector) if length else tuple([1.0] + vector[1:])
+        return tuple(value / length for value in vector) if length else (1.0, *vector[1:])
 
 
 def _bare(passage: Passage) -> Passage:

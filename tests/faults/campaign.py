@@ -9,9 +9,10 @@ from tests.faults.deployment import Deployment
 from tests.faults.front import failures_at
 from tests.faults.scenarios import Scenario, bystanders
 from tests.faults.services import Call
-from tests.faults.troubles import KILLS, Point, Trouble
+from tests.faults.troubles import KILL_BEFORE, KILLS, Point, Trouble
 from tests.faults.verify import Findings, state, verify
 
+AMAZON = ("dynamodb", "sqs", "secretsmanager")
 SDK_ATTEMPTS = 3
 """How often botocore sends a request, by the functions' settings."""
 
@@ -46,6 +47,18 @@ class Tally:
             counts = f"lost {findings.lost}, duplicated {findings.duplicated}, doubled {findings.doubled}"
             self.failures.append(f"{self.name}, {what}: {counts}; {'; '.join(findings.other)}")
 
+    def include(self, other: "Tally") -> None:
+        """Adds what another process has counted."""
+        for name in ("points", *COUNTS):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.failures += other.failures
+
+    def row(self) -> tuple[str | int, ...]:
+        return (self.name, self.points or "", *(getattr(self, name) for name in COUNTS))
+
+
+COUNTS = ("runs", "survived", "lost", "duplicated", "doubled", "in_window")
+
 
 @dataclass(frozen=True)
 class Found:
@@ -56,15 +69,22 @@ class Found:
     end: dict[str, Any]
 
     def kills(self) -> list[Trouble]:
-        return [Trouble(point, kind) for point, _ in self.calls for kind in KILLS]
+        """Death before each call, and after each that changes something: a read leaves nothing behind."""
+        return [
+            Trouble(point, kind)
+            for point, call in self.calls
+            for kind in (KILLS if call.changes else (KILL_BEFORE,))
+        ]
 
     def failures(self) -> list[Trouble]:
         """Each call failing once, and so often that the SDK gives up."""
         troubles = []
         for point, call in self.calls:
             for kind in failures_at(call):
-                patient = call.service in ("dynamodb", "sqs", "secretsmanager")
-                troubles += [Trouble(point, kind, times) for times in ((1, 2 * SDK_ATTEMPTS) if patient else (1,))]
+                patient = call.service in AMAZON
+                troubles += [
+                    Trouble(point, kind, times) for times in ((1, 2 * SDK_ATTEMPTS) if patient else (1,))
+                ]
         return troubles
 
 

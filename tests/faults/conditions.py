@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 _AND = re.compile(r"\s+AND\s+", re.IGNORECASE)
+_COMPARES = re.compile(r"#[a-z_]+ (?:=|<|>|<=|>=|IN) .*")
 _NAME = re.compile(r"#[a-z_]+")
 _VALUE = re.compile(r":[a-z_]+")
 _WRITES = {"PutItem": "Put", "UpdateItem": "Update", "DeleteItem": "Delete"}
@@ -14,20 +15,20 @@ _EXPRESSIONS = ("ConditionExpression", "UpdateExpression")
 
 @dataclass(frozen=True, order=True)
 class Site:
-    """A place of the code that writes on a condition, told by what it sends.
+    """A place of the code that writes on a condition.
 
     Attributes:
-        call: The operation; for a transaction also its first action.
-        action: Kind and table of the action, and the first attribute that an update sets.
+        caller: The adapter's method: `DynamoLedger.commit`.
+        action: Kind and table of the action; `further …` where one like it stands before it in a transaction.
         condition: The whole expression.
     """
 
-    call: str
+    caller: str
     action: str
     condition: str
 
     def __str__(self) -> str:
-        return f"{self.action} in {self.call}: {self.condition}"
+        return f"{self.caller}, {self.action}: {self.condition}"
 
 
 @dataclass(frozen=True, order=True)
@@ -38,14 +39,20 @@ class Mutant:
     dropped: str
 
     def __str__(self) -> str:
-        return f"{self.site.action} in {self.site.call}: without {self.dropped}"
+        return f"{self.site.caller}, {self.site.action}: without {self.dropped}"
 
 
 def mutants_of(site: Site) -> list[Mutant]:
-    """Each way to take away one condition: every conjunct alone, and all of them."""
+    """Each way to take away one condition: every conjunct alone, and all of them.
+
+    That an item exists is not counted where another conjunct compares one of its attributes: an item that is
+    not there has none.
+    """
     conjuncts = conjuncts_of(site.condition)
+    compares = any(_COMPARES.fullmatch(each) for each in conjuncts)
+    single = [each for each in conjuncts if not (compares and each.startswith("attribute_exists("))]
     whole = [Mutant(site, site.condition)]
-    return whole if len(conjuncts) == 1 else [*(Mutant(site, each) for each in conjuncts), *whole]
+    return whole if len(conjuncts) == 1 else [*(Mutant(site, each) for each in single), *whole]
 
 
 def conjuncts_of(expression: str) -> list[str]:
@@ -69,34 +76,38 @@ def _outside(expression: str) -> str:
         expression = shorter
 
 
-def sites_in(operation: str, parameters: Mapping[str, Any]) -> Iterator[tuple[Site, dict[str, Any]]]:
+def sites_in(
+    operation: str, parameters: Mapping[str, Any], caller: str
+) -> Iterator[tuple[Site, dict[str, Any]]]:
     """Each conditional action of a call, with its parameters."""
     if operation in _WRITES:
         actions = [(_WRITES[operation], dict(parameters))]
     else:
         actions = [(kind, each[kind]) for each in parameters.get("TransactItems", ()) for kind in each]
-    named = [f"{kind} {_table(given)}" for kind, given in actions]
-    call = operation if operation in _WRITES else f"a transaction that begins with {named[0]}" if named else ""
-    for (kind, given), name in zip(actions, named, strict=True):
+    seen: set[Site] = set()
+    for kind, given in actions:
         if condition := given.get("ConditionExpression"):
-            changed = _NAME.findall(given.get("UpdateExpression", ""))[:1]
-            yield Site(call, " ".join([name, *changed]), condition), given
+            site = Site(caller, f"{kind} {_table(given)}", condition)
+            if site in seen:
+                site = replace(site, action=f"further {site.action}")
+            seen.add(site)
+            yield site, given
 
 
 def _table(given: Mapping[str, Any]) -> str:
     return str(given["TableName"]).partition("-")[0]
 
 
-def without(mutant: Mutant, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
+def without(mutant: Mutant, operation: str, parameters: dict[str, Any], caller: str) -> dict[str, Any]:
     """The call's parameters with the mutant's condition gone wherever its site occurs."""
     if operation in _WRITES:
-        for site, _ in sites_in(operation, parameters):
+        for site, _ in sites_in(operation, parameters, caller):
             if site == mutant.site:
                 return _dropped(mutant, _WRITES[operation], parameters)
         return parameters
     if operation != "TransactWriteItems":
         return parameters
-    targets = [id(given) for site, given in sites_in(operation, parameters) if site == mutant.site]
+    targets = [id(given) for site, given in sites_in(operation, parameters, caller) if site == mutant.site]
     items = [
         {kind: _dropped(mutant, kind, given) if id(given) in targets else given for kind, given in each.items()}
         for each in parameters["TransactItems"]
@@ -125,7 +136,9 @@ def _only_used(given: dict[str, Any]) -> dict[str, Any]:
     """DynamoDB refuses a name or a value that no expression uses."""
     text = " ".join(given.get(name, "") for name in _EXPRESSIONS)
     for attribute, pattern in (("ExpressionAttributeNames", _NAME), ("ExpressionAttributeValues", _VALUE)):
-        used = {name: value for name, value in given.get(attribute, {}).items() if name in pattern.findall(text)}
+        used = {
+            name: value for name, value in given.get(attribute, {}).items() if name in pattern.findall(text)
+        }
         given.pop(attribute, None)
         if used:
             given[attribute] = used

@@ -1,4 +1,4 @@
-"""One deployment of the whole system: tables, queues and secrets on moto, handlers in processes of their own."""
+"""One deployment of the whole system: tables, queues and secrets on moto, handlers in their own processes."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -94,9 +94,7 @@ class Aws:
     def items(self) -> dict[str, list[dict[str, Any]]]:
         """What is stored, past moto's own HTTP: as DynamoDB writes it."""
         tables = self._tables()
-        return {
-            name: [item.to_json()["Attributes"] for item in tables[name].all_items()] for name in TABLES
-        }
+        return {name: [item.to_json()["Attributes"] for item in tables[name].all_items()] for name in TABLES}
 
     def _tables(self) -> dict[str, Any]:
         return get_backend("dynamodb")[DEFAULT_ACCOUNT_ID][REGION].tables  # type: ignore[no-any-return]

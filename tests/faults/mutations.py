@@ -15,6 +15,7 @@ from tests.faults.conditions import Mutant, Site, mutants_of
 from tests.faults.processes import ROOT
 
 CONTRACTS = ROOT / "tests" / "contracts"
+RACES = ROOT / "tests" / "faults" / "test_store_races.py"
 STORE = ROOT / "layers" / "core" / "whatsapp_agent" / "store"
 KEYS = frozenset({"OF_CONVERSATION", "AFTER_SEQ", "THROUGH_SEQ", "WITH_PREFIX"})
 """Constants of the store that say what to read, not when to write."""
@@ -64,12 +65,18 @@ class Suite:
     def sites(self, files: Sequence[str] = ()) -> dict[Site, list[str]]:
         """Every conditional write that the suite makes, and the tests that make it."""
         paths = [str(CONTRACTS / name) for name in files] or sorted(map(str, CONTRACTS.glob("test_store_*.py")))
+        paths.append(str(RACES))
         answer = self._ask(arguments=[*paths, "-k", "moto"])
         assert answer["code"] == 0, answer["said"]
-        return {Site(each["call"], each["action"], each["condition"]): each["tests"] for each in answer["sites"]}
+        return {
+            Site(each["caller"], each["action"], each["condition"]): each["tests"] for each in answer["sites"]
+        }
 
     def judge(self, mutant: Mutant, tests: Iterable[str]) -> Verdict:
-        given = {"site": [mutant.site.call, mutant.site.action, mutant.site.condition], "dropped": mutant.dropped}
+        given = {
+            "site": [mutant.site.caller, mutant.site.action, mutant.site.condition],
+            "dropped": mutant.dropped,
+        }
         answer = self._ask(arguments=list(tests), mutant=given)
         assert answer["code"] in (0, 1), answer["said"]
         return Verdict(mutant, answer["failed"][0] if answer["failed"] else "", answer["ran"])

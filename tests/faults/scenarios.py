@@ -49,7 +49,7 @@ def sales(person: str) -> str:
     return f"sales#{person}"
 
 
-def heard(deployment: Deployment, token: int, text: str = "", person: str = MAYA) -> Queued:
+def heard(deployment: Deployment, token: int, text: str = "", person: str = MAYA, number: str = "") -> Queued:
     """An inbound message `evt<token>` in the queue, received now."""
     now = utc_now()
     event = inbound(
@@ -57,7 +57,7 @@ def heard(deployment: Deployment, token: int, text: str = "", person: str = MAYA
         f"{text or 'hello there'} tok{token}",
         person=person,
         address=person,
-        number=NUMBERS[deployment.provider],
+        number=number or NUMBERS[deployment.provider],
         sent_at=now,
         received_at=now,
     )
@@ -153,6 +153,7 @@ def _erase(deployment: Deployment) -> None:
     first, now = heard(deployment, 1), utc_now()
     deployment.deliver("reply", [first, of(Erase("erase1", "sales", MAYA, now))])
     deployment.deliver("reply", [heard(deployment, 2)])
+    deployment.compact()
 
 
 def _erase_with_followers(deployment: Deployment) -> None:
@@ -160,6 +161,13 @@ def _erase_with_followers(deployment: Deployment) -> None:
     first, now = heard(deployment, 1), utc_now()
     later = inbound("evt2", "me again tok2", number=NUMBERS["whasp"], sent_at=now, received_at=now + LATER)
     deployment.deliver("reply", [first, of(Erase("erase1", "sales", MAYA, now)), of(later)])
+    deployment.compact()
+
+
+def _stop_and_forget(deployment: Deployment) -> None:
+    deployment.settings["FORGET_ON_OPT_OUT"] = "true"
+    _stop(deployment)
+    deployment.compact()
 
 
 def _long_talk(deployment: Deployment) -> None:
@@ -206,7 +214,10 @@ def webhook(event_id: str, text: str) -> dict[str, Any]:
         "version": "2.0",
         "rawPath": "/webhooks/whasp",
         "rawQueryString": "",
-        "headers": {"content-type": "application/json", **signature_headers(WEBHOOK_SECRET, event_id, body, now)},
+        "headers": {
+            "content-type": "application/json",
+            **signature_headers(WEBHOOK_SECRET, event_id, body, now),
+        },
         "requestContext": {"http": {"method": "POST", "path": "/webhooks/whasp", "sourceIp": "192.0.2.1"}},
         "isBase64Encoded": False,
         "body": body.decode(),
@@ -241,6 +252,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario("two people in one batch", nothing, _two_people, Expected(_all(1, 3) | _all(2, 4, person=NOOR))),
     Scenario("an erasure", _known, _erase, Expected(_all(2), frozenset({"evt1"}))),
     Scenario("an erasure, and on", _known, _erase_with_followers, Expected(_all(2), frozenset({"evt1"}))),
+    Scenario("STOP that forgets", nothing, _stop_and_forget, Expected(_all(3), frozenset({"evt1", "evt2"}))),
     Scenario("a webhook", nothing, _webhook, Expected(_all(1, 2))),
     Scenario("a compaction", _long_talk, _compaction, Expected(_all(1, seeds=_SEEDS_44), compacted=1)),
     Scenario(

@@ -21,6 +21,7 @@ from tools.local.simulated_provider.server import DEFAULT_API_KEY, SimulatedProv
 _TARGETS = {"DynamoDB_20120810": "dynamodb", "AmazonSQS": "sqs", "secretsmanager": "secretsmanager"}
 COMMIT = "dynamodb TransactWriteItems Put messages, Update turns"
 
+_READS = re.compile(r"dynamodb (?:BatchGetItem|GetItem|Query|Scan)|secretsmanager GetSecretValue|model ")
 _TOKEN = re.compile(r"\btok[0-9]+\b")
 
 
@@ -47,6 +48,11 @@ class Call:
     def json(self) -> Any:
         return json.loads(self.body or b"{}")
 
+    @property
+    def changes(self) -> bool:
+        """Whether the call may leave something behind."""
+        return _READS.match(self.label) is None
+
 
 def read_call(service: str, method: str, path: str, headers: dict[str, str], body: bytes) -> Call:
     if service == "aws":
@@ -63,7 +69,9 @@ def _aws_call(method: str, path: str, headers: dict[str, str], body: bytes) -> C
     target, operation = headers["x-amz-target"].split(".")
     service = _TARGETS[target]
     asked = json.loads(body)
-    actions = [(kind, action[kind]["TableName"]) for action in asked.get("TransactItems", ()) for kind in action]
+    actions = [
+        (kind, action[kind]["TableName"]) for action in asked.get("TransactItems", ()) for kind in action
+    ]
     named = [f"{kind} {table}" for kind, table in dict.fromkeys(actions)] or [
         *asked.get("RequestItems", ()),
         *filter(None, (asked.get("TableName"), asked.get("QueueUrl", "").rpartition("/")[2])),
@@ -111,7 +119,9 @@ class Services:
         assert answer is not None, call.label
         status, given, body = answer
         if status == 200 and call.label == COMMIT:
-            (reply,) = (action["Put"]["Item"]["text"]["S"] for action in call.json()["TransactItems"] if "Put" in action)
+            (reply,) = (
+                action["Put"]["Item"]["text"]["S"] for action in call.json()["TransactItems"] if "Put" in action
+            )
             self.told.append((False, tokens(reply)))
         raw = body.encode() if isinstance(body, str) else body
         skipped = ("content-length", "server", "date", "connection")

@@ -1,7 +1,7 @@
 """Runs the store's contract suite again and again in forked processes, each time with another condition gone.
 
-Orders are lines of JSON on stdin: `{"tests": […], "mutant": …}`; each is answered by one line. Without a mutant the
-answer tells which conditional writes the tests make. Started by `mutations.Suite`.
+Orders are lines of JSON on stdin: `{"arguments": […], "mutant": …}`; each is answered by one line, which tells
+what failed and which conditional writes the tests made. Started by `mutations.Suite`.
 """
 
 import contextlib
@@ -10,6 +10,7 @@ import json
 import os
 import sys
 from collections import defaultdict
+from pathlib import Path
 from typing import Any
 
 import boto3
@@ -17,6 +18,7 @@ import pytest
 from botocore.handlers import BUILTIN_HANDLERS
 
 from tests.faults.conditions import Mutant, Site, sites_in, without
+from tests.faults.mutations import STORE
 
 
 class Watch:
@@ -38,10 +40,22 @@ class Watch:
             self.failed.append(report.nodeid)
 
     def sees(self, params: dict[str, Any], model: Any, **_: Any) -> dict[str, Any]:
-        for site, _given in sites_in(model.name, params):
+        caller = calling_method()
+        for site, _given in sites_in(model.name, params, caller):
             if self._test not in self.sites[site]:
                 self.sites[site].append(self._test)
-        return without(self._mutant, model.name, params) if self._mutant else params
+        return without(self._mutant, model.name, params, caller) if self._mutant else params
+
+
+def calling_method() -> str:
+    """The adapter's method on whose behalf DynamoDB is called: the outermost function of the store."""
+    found = ""
+    frame = sys._getframe()
+    while frame.f_back is not None:
+        frame = frame.f_back
+        if Path(frame.f_code.co_filename).parent == STORE:
+            found = frame.f_code.co_qualname
+    return found
 
 
 def run(order: dict[str, Any]) -> dict[str, Any]:
@@ -59,7 +73,7 @@ def run(order: dict[str, Any]) -> dict[str, Any]:
         "ran": watch.ran,
         "failed": watch.failed,
         "sites": [
-            {"call": site.call, "action": site.action, "condition": site.condition, "tests": tests}
+            {"caller": site.caller, "action": site.action, "condition": site.condition, "tests": tests}
             for site, tests in watch.sites.items()
         ],
         "said": "" if code == 0 else said.getvalue()[-3000:],
@@ -70,7 +84,7 @@ def serve() -> None:
     with contextlib.suppress(ImportError):
         import moto.dynamodb.models  # noqa: F401 - loaded once for all forks
     boto3.client("dynamodb", region_name="eu-west-1")
-    print(json.dumps({"ready": True}), flush=True)
+    say(json.dumps({"ready": True}))
     for line in sys.stdin:
         readable, writable = os.pipe()
         if os.fork() == 0:
@@ -84,7 +98,12 @@ def serve() -> None:
         with os.fdopen(readable) as pipe:
             said = pipe.read()
         os.wait()
-        print(said or json.dumps({"code": -1, "ran": 0, "failed": [], "sites": [], "said": "died"}), flush=True)
+        say(said or json.dumps({"code": -1, "ran": 0, "failed": [], "sites": [], "said": "died"}))
+
+
+def say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -66,7 +66,9 @@ def _json(status: int, value: Any, *headers: tuple[str, str]) -> Reply:
 
 
 def _openai(status: int, code: str, *headers: tuple[str, str]) -> Reply:
-    return _json(status, {"error": {"message": "sk-secret", "type": code, "code": code, "param": None}}, *headers)
+    return _json(
+        status, {"error": {"message": "sk-secret", "type": code, "code": code, "param": None}}, *headers
+    )
 
 
 _NOTHING_SAID = {

@@ -119,12 +119,9 @@ def tell(items: dict[str, list[Any]], conversation: str) -> Told:
 
 
 def _others(findings: Findings, before: dict[str, list[Any]], after: dict[str, list[Any]]) -> None:
-    for table in before:
-        for was, now in zip(_of_others(before[table]), _of_others(after[table]), strict=False):
-            if was != now:
-                findings.other.append(f"somebody else's item in {table} changed")
-        if len(_of_others(before[table])) != len(_of_others(after[table])):
-            findings.other.append(f"somebody else's items in {table} came or went")
+    for table, items in before.items():
+        if _of_others(items) != _of_others(after[table]):
+            findings.other.append(f"somebody else's items in {table} are not as they were")
 
 
 def _of_others(items: list[Any]) -> list[Any]:

@@ -90,8 +90,7 @@ def run(order: dict[str, Any], out: int) -> None:
     raised = ""
     try:
         handler = load(order["function"]).handler
-        for event in order["events"]:
-            answers.append(handler(event, Context(order["seconds"])))
+        answers.extend(handler(event, Context(order["seconds"])) for event in order["events"])
     except Exception as error:  # noqa: BLE001 - Lambda reports it, and the queue hands everything out again
         import traceback
 
@@ -102,9 +101,14 @@ def run(order: dict[str, Any], out: int) -> None:
         json.dump({"answers": answers, "raised": raised}, pipe)
 
 
+def say(what: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(what) + "\n")
+    sys.stdout.flush()
+
+
 def serve() -> None:
     warm_up()
-    print(json.dumps({"ready": True}), flush=True)
+    say({"ready": True})
     for line in sys.stdin:
         order = json.loads(line)
         readable, writable = os.pipe()
@@ -116,13 +120,13 @@ def serve() -> None:
             finally:
                 os._exit(0)
         os.close(writable)
-        print(json.dumps({"pid": child}), flush=True)
+        say({"pid": child})
         with os.fdopen(readable) as pipe:
             said = pipe.read()
         _, status = os.waitpid(child, 0)
         killed = os.WIFSIGNALED(status)
         result = json.loads(said) if said and not killed else {"answers": [], "raised": ""}
-        print(json.dumps({**result, "killed": killed}), flush=True)
+        say({**result, "killed": killed})
 
 
 if __name__ == "__main__":

@@ -60,6 +60,8 @@ class CompactFunction:
             monkeypatch.setenv(name, value)
         self.facts = DynamoFactStore(self.client, facts=self.tables["facts"], now=lambda: datetime.now(UTC))
         self._handler = _cold_start()
+        # The first invocation makes the clients and the logger, here and not within one of the tests.
+        self.compact(f"{languages[0]}#nobody")
 
     def put(self, messages: Sequence[Message], facts: Sequence[Fact]) -> None:
         for message in messages:

@@ -5,12 +5,13 @@ import json
 import sys
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import boto3
 import pytest
 
 from tests.contracts.simulation import API_KEY
-from tests.contracts.tables import create_tables, dynamodb_client
+from tests.contracts.tables import create_tables, definitions, dynamodb_client, items_of
 from tools.local.sign_event import META_SECRET, META_VERIFY_TOKEN, WHASP_SECRET
 from whatsapp_agent.clock import utc_now
 from whatsapp_agent.memory.records import Message
@@ -36,8 +37,8 @@ class MessagePath:
     ) -> None:
         self._sqs = boto3.client("sqs")
         self._secrets = boto3.client("secretsmanager")
-        client = dynamodb_client(None)
-        tables = create_tables(client, *TABLES)
+        client = self._client = dynamodb_client(None)
+        tables = self._tables = create_tables(client, *TABLES)
         self._inbound = self._queue("inbound")
         webhook = WHASP_SECRET if provider == "whasp" else META_SECRET
         values = {
@@ -68,6 +69,9 @@ class MessagePath:
         monkeypatch.syspath_prepend(str(folder))
         monkeypatch.delitem(sys.modules, "agent_profiles", raising=False)
         self.ingest, self.reply = cold_start("ingest"), cold_start("reply")
+        # A function reads its environment at its first invocation.
+        self.ingest({"requestContext": {"http": {"method": "GET", "path": "/"}}, "rawPath": "/"}, None)
+        self.reply({"Records": []}, Context())
         self.ledger = DynamoLedger(
             client, turns=tables["turns"], messages=tables["messages"], now=utc_now, retention_days=0
         )
@@ -80,6 +84,13 @@ class MessagePath:
             now=utc_now,
             retention_days=0,
         )
+
+    def forget(self) -> None:
+        """Empties the tables: the next test begins anew, on functions that are warm."""
+        for table, name in self._tables.items():
+            keys = [key["AttributeName"] for key in definitions()[table]["KeySchema"]]
+            for item in items_of(self._client, name):
+                self._client.delete_item(TableName=name, Key={key: item[key] for key in keys})
 
     def deliver(self, event: dict[str, Any]) -> dict[str, Any]:
         """What ingest answers; reply has worked on everything afterwards, or the test fails."""
@@ -116,11 +127,15 @@ class MessagePath:
 
     def _queue(self, name: str) -> str:
         return str(
-            self._sqs.create_queue(QueueName=f"{name}.fifo", Attributes={"FifoQueue": "true"})["QueueUrl"]
+            self._sqs.create_queue(QueueName=f"{name}-{uuid4().hex}.fifo", Attributes={"FifoQueue": "true"})[
+                "QueueUrl"
+            ]
         )
 
     def _secret(self, name: str, values: dict[str, str]) -> str:
-        return str(self._secrets.create_secret(Name=name, SecretString=json.dumps(values))["ARN"])
+        return str(
+            self._secrets.create_secret(Name=f"{name}-{uuid4().hex}", SecretString=json.dumps(values))["ARN"]
+        )
 
 
 def cold_start(function: str) -> Any:

@@ -103,6 +103,8 @@ def test_an_agent_of_a_language_without_phrases_writes_its_own(tmp_path: Path) -
             "facts.job.pinned: is 1; it must be true or false",
         ),
         (f'{GOOD}[facts.job]\ndescription = "x"\nnote = "y"', "facts.job.note: is not known"),
+        (f"{GOOD}[tools]\nremember_facts = true", "tools.remember_facts: is not known"),
+        (f'{GOOD}[tools]\nforget_fact = "yes"', "tools.forget_fact: is 'yes'; it must be true or false"),
         (f'{GOOD}[phrases]\nhello = "x"', "phrases.hello: is not known"),
         (f'{GOOD}[phrases]\napology = ""', "phrases.apology: must be a text that is not empty"),
         ('name = "Ana', "agent.toml: "),
@@ -113,6 +115,12 @@ def test_a_mistake_names_the_file_the_key_and_what_is_expected(toml: str, said: 
 
     assert message.startswith("agents/shop/agent.toml: ")
     assert said in message
+
+
+def test_the_tools_that_a_person_would_miss_are_on_unless_the_file_says_otherwise(tmp_path: Path) -> None:
+    assert load_agent(write(tmp_path), "shop").tools >= {"remember_fact", "forget_fact"}
+    toml = f"{GOOD}[tools]\nforget_fact = false\nremember_fact = false\nmark_obsolete = true"
+    assert load_agent(write(tmp_path, toml), "shop").tools == {"mark_obsolete"}
 
 
 def test_an_empty_persona_is_refused(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Payloads of any shape from the webhook to the sent reply: nothing raises, nothing is stuck, nothing is empty."""
+"""Payloads of any shape, from the webhook to the reply: nothing raises, sticks or is empty."""
 
 from typing import Any
 
@@ -9,13 +9,28 @@ from hypothesis import strategies as st
 from tests.builders import profile
 from tests.fakes.model import ScriptedModel
 from tests.fakes.world import World
-from tests.unit.test_ingest_webhook_fuzz import META_TYPES, NAMES, PROFILE, WHASP_TYPES, answered, anything, scalars
+from tests.unit.test_ingest_webhook_fuzz import (
+    META_TYPES,
+    NAMES,
+    PROFILE,
+    WHASP_TYPES,
+    answered,
+    anything,
+    scalars,
+)
 from tests.unit.webhook_payloads import change, env, envelope, text, typed, value_of, whasp_event
 from whatsapp_agent.events import Event, InboundMessage
 from whatsapp_agent.memory.allowance import Limits
 from whatsapp_agent.memory.records import conversation_key
 
-UNEXPECTED = {"group_failed", "claim_failed", "turn_failed", "record_unreadable", "limiter_failed", "medium_failed"}
+UNEXPECTED = {
+    "group_failed",
+    "claim_failed",
+    "turn_failed",
+    "record_unreadable",
+    "limiter_failed",
+    "medium_failed",
+}
 MAGIC = [
     b"", b"OggS\x00\x02", b"\xff\xd8\xff\xe0", b"%PDF-1.7\n", b"RIFF\x00\x00\x00\x00WEBPVP8X", b"PK\x03\x04",
     b"hello ", b"#!AMR\n", b"\x00", b"\x1a\x45\xdf\xa3",
@@ -75,7 +90,9 @@ def test_any_payload_comes_to_its_end(provider: str, payload: Any) -> None:
     fields=st.dictionaries(st.sampled_from(NAMES), anything),
     data=files,
 )
-def test_any_content_of_a_whasp_message_comes_to_its_end(kind: Any, fields: dict[str, Any], data: bytes) -> None:
+def test_any_content_of_a_whasp_message_comes_to_its_end(
+    kind: Any, fields: dict[str, Any], data: bytes
+) -> None:
     live("whasp", whasp_event({"media": {"id": "media_1"}, **fields, "type": kind}), data)
 
 
@@ -95,13 +112,17 @@ def test_any_content_of_a_meta_message_comes_to_its_end_and_costs_no_other(
 
 
 @PROFILE
-@given(kind=st.sampled_from(META_TYPES), content=anything, fields=st.dictionaries(st.sampled_from(NAMES), anything))
+@given(
+    kind=st.sampled_from(META_TYPES), content=anything, fields=st.dictionaries(st.sampled_from(NAMES), anything)
+)
 def test_any_echo_comes_to_its_end(kind: str, content: Any, fields: dict[str, Any]) -> None:
     echo = {"to": "15550001111", **typed(kind, content), **fields}
     live("meta", envelope(change(value_of(message_echoes=[echo]), "smb_message_echoes")))
 
 
 @PROFILE
-@given(words=st.text(st.characters(exclude_categories=()), max_size=60) | st.sampled_from(["STOP", "forget me"]))
+@given(
+    words=st.text(st.characters(exclude_categories=()), max_size=60) | st.sampled_from(["STOP", "forget me"])
+)
 def test_any_words_come_to_their_end(words: str) -> None:
     live("whasp", whasp_event({"text": words}))

@@ -38,7 +38,9 @@ def test_an_own_word_without_letters_stops_nobody():
     assert not is_stop("hello", ("!", ""))
 
 
-@pytest.mark.parametrize("text", ["Forget me", "forget me!", "ＦＯＲＧＥＴ　ＭＥ", "\u200fforget  me \u200e", "Forget me 🙏"])
+@pytest.mark.parametrize(
+    "text", ["Forget me", "forget me!", "ＦＯＲＧＥＴ　ＭＥ", "\u200fforget  me \u200e", "Forget me 🙏"]
+)
 def test_an_exact_phrase_counts_in_any_spelling(text):
     assert is_exactly(text, ("forget me",))
 

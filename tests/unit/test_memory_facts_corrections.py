@@ -91,9 +91,7 @@ def test_of_a_list_one_value_is_removed_or_all():
     assert len(remove_by_operator(values, "interest", NOW)) == 2
 
 
-@pytest.mark.parametrize(
-    "on_record", [[], [fact("city", "Lima")], [fact("mood", "sad", expires_at=NOW)]]
-)
+@pytest.mark.parametrize("on_record", [[], [fact("city", "Lima")], [fact("mood", "sad", expires_at=NOW)]])
 def test_what_is_not_on_record_cannot_be_removed(on_record):
     with pytest.raises(FactRefused) as raised:
         remove_by_operator(on_record, "mood", NOW)

@@ -41,6 +41,10 @@ ORDERS = [
 ]
 
 SECRETS = [
+    "código de verificación: 482913",
+    "codice di verifica: 482913",
+    "رمز التحقق: ٤٨٢٩١٣",
+    "اسمها لوسيا وكلمة السر: Qitta2024!",
     "password: hunter2",
     "My password is Tr0ub4dor&3",
     "La contraseña es gato123",

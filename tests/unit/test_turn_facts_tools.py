@@ -8,10 +8,11 @@ import pytest
 
 from tests.builders import CONVERSATION, NOW, fact, message, profile, summary
 from tests.fakes.model import ScriptedModel, UseTools, use
+from tests.fakes.provider import FakeProvider
 from tests.fakes.world import World
 from whatsapp_agent.errors import ModelUnavailable, StoreUnavailable
 from whatsapp_agent.memory.likeness import item_id
-from whatsapp_agent.memory.records import FactUpdate, PastFact, Usage
+from whatsapp_agent.memory.records import CompactionAnswer, FactUpdate, PastFact, Usage
 from whatsapp_agent.turns.context import Context
 from whatsapp_agent.turns.fact_tools import FactTools
 from whatsapp_agent.turns.tools import maker
@@ -234,6 +235,36 @@ def test_rounds_of_tools_are_paid_and_counted_as_one_reply():
     reply = made.messages(CONVERSATION)[-1]
     assert reply.usage == Usage(1000, 800, 10)
     assert reply.prompt_chars == 2 * model.replies_asked[0].chars
+
+
+class CountingProvider(FakeProvider):
+    """Keeps how often the model had been asked what when each part was sent."""
+
+    def __init__(self, model: ScriptedModel) -> None:
+        super().__init__()
+        self._model = model
+        self.asked: list[tuple[int, int, int]] = []
+
+    def send(self, outbound):
+        model = self._model
+        counted = (len(model.replies_asked), len(model.tool_answers), len(model.compactions_asked))
+        self.asked.append(counted)
+        return super().send(outbound)
+
+
+def test_nothing_but_the_answer_and_its_rounds_of_tools_comes_before_a_reply_is_sent():
+    remember = use("remember_fact", key="city", value="Lima", stated=True)
+    model = ScriptedModel(["Hi", remember, "Noted", "Ok"])
+    model.will_compact(CompactionAnswer("They talked.", ()))
+    provider = CountingProvider(model)
+    agents = {"sales": profile(tools=ALL)}
+    made = World(model, profiles=agents, provider=provider, compact_at=4, keep_messages=1)
+    for n, said in enumerate(("hello", "I live in Lima", "bye")):
+        made.say(f"evt_{n}", said)
+        made.run()
+    assert made.compact()
+    assert provider.asked == [(1, 0, 0), (2, 1, 0), (3, 1, 0)]
+    assert len(model.compactions_asked) == 1
 
 
 def test_nothing_is_written_back_after_an_erasure():

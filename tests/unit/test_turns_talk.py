@@ -56,9 +56,7 @@ class TestQuotes:
             world.run()
             world.say("evt_2", "no, I meant the red one", reply_to="msg_evt_1")
             world.run()
-        assert new(model.replies_asked[1]) == [
-            '[about "the \\"blue\\" one please"] no, I meant the red one'
-        ]
+        assert new(model.replies_asked[1]) == ['[about "the \\"blue\\" one please"] no, I meant the red one']
 
     def test_a_quoted_part_of_a_reply_is_found_by_the_providers_id(self) -> None:
         with ScriptedModel(["a" * 4090 + "\n\nThe second part", "two"]) as model:
@@ -207,6 +205,17 @@ class TestLimits:
         assert model.calls == 1
         assert world.compaction_queue.jobs == [] or len(world.compaction_queue.jobs) == 1
 
+    def test_a_flood_of_messages_gets_some_answers_and_one_notice(self) -> None:
+        model = ScriptedModel(["a"] * 60)
+        world = World(model, profiles=one(limits=Limits()))
+        for place in range(200):
+            world.say(f"evt_{place}", "hi")
+        world.run()
+        assert model.calls <= Limits().burst
+        assert world.provider.texts.count(profile().phrases.limited) == 1
+        assert len([role for role, _ in said(world) if role == "user"]) == 200
+        assert world.queue.fifo.dead == []
+
     def test_the_limits_of_one_person_are_nobody_elses(self) -> None:
         with ScriptedModel(["a", "b"]) as model:
             world = World(model, profiles=one(limits=Limits(turns=1)))
@@ -332,7 +341,9 @@ class TestHandoff:
             world.provider.fail(ProviderUnavailable("down"))
             world.say("evt_1", "hi")
             world.invoke()
-            world.conversations.set_state(CONVERSATION, opted_out_at=None, paused_until=NOW + timedelta(hours=1))
+            world.conversations.set_state(
+                CONVERSATION, opted_out_at=None, paused_until=NOW + timedelta(hours=1)
+            )
             world.run()
         assert world.provider.texts == []
         assert states(world, "evt_1") == ["suppressed"]
@@ -340,7 +351,9 @@ class TestHandoff:
     def test_stop_is_heard_while_the_agent_is_paused(self) -> None:
         with ScriptedModel() as model:
             world = World(model)
-            world.conversations.set_state(CONVERSATION, opted_out_at=None, paused_until=NOW + timedelta(hours=1))
+            world.conversations.set_state(
+                CONVERSATION, opted_out_at=None, paused_until=NOW + timedelta(hours=1)
+            )
             world.say("evt_1", "STOP")
             world.run()
         summary = world.conversations.summary(CONVERSATION)
@@ -437,7 +450,9 @@ class TestFarewell:
             lambda world: world.provider.fail(ProviderUnavailable("down")),
         ],
     )
-    def test_one_that_breaks_off_is_finished_and_confirmed_once(self, break_off: Callable[[World], None]) -> None:
+    def test_one_that_breaks_off_is_finished_and_confirmed_once(
+        self, break_off: Callable[[World], None]
+    ) -> None:
         with ScriptedModel(["one"]) as model:
             world = World(model, profiles=one(erase_words=("forget me",)))
             world.say("evt_1", "my secret is 42")
@@ -452,7 +467,9 @@ class TestFarewell:
     def test_it_works_while_paused_and_beyond_limits(self) -> None:
         with ScriptedModel() as model:
             world = World(model, profiles=one(erase_words=("forget me",), limits=Limits(characters=1)))
-            world.conversations.set_state(CONVERSATION, opted_out_at=None, paused_until=NOW + timedelta(hours=1))
+            world.conversations.set_state(
+                CONVERSATION, opted_out_at=None, paused_until=NOW + timedelta(hours=1)
+            )
             world.say("evt_1", "forget me")
             world.run()
         assert world.provider.texts == [profile().phrases.erased]
@@ -525,6 +542,16 @@ class TestAgentsAndPeople:
             world.say("evt_3", "both", alias=USER_ID)
             world.run()
         assert [text for _, text in said(world)] == ["by phone", "one", "both", "three"]
+
+    def test_one_persons_words_never_reach_another_in_a_warm_process(self) -> None:
+        other = "+34600999888"
+        with ScriptedModel(["noted", "I do not know"]) as model:
+            world = World(model)
+            world.say("evt_1", "the secret word is xylophone")
+            world.run()
+            world.say("evt_2", "what is the secret word?", person=other, address=other)
+            world.run()
+        assert "xylophone" not in repr(model.replies_asked[1])
 
     def test_the_joined_pair_is_looked_up_once_per_process(self) -> None:
         with ScriptedModel(["a", "b"]) as model:

@@ -1,8 +1,10 @@
 """The commands of `python -m tools.local`."""
 
 import argparse
+import os
 import re
 import sys
+import webbrowser
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -16,6 +18,8 @@ from tools.local.suite import run_suite
 from tools.local.waiting import Stopped, ending_on_signals, wait_while
 
 DEFAULT_PERSON = "+34600111222"
+PLAYGROUND_MEMORY = (("CompactAt", "12"), ("KeepMessages", "6"))
+"""Unless `--set` says otherwise, so that memory is seen at work after a few messages instead of forty."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -50,6 +54,11 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--provider", choices=("whasp", "meta"), default="whasp")
     run.add_argument("--agent", default="companion", help="a folder of layers/agents")
     run.add_argument("--set", type=_override, action="append", default=[], metavar="Parameter=value")
+    run.add_argument("--playground", action="store_true", help="serve the playground page, and open it")
+    run.add_argument(
+        "--playground-port", type=int, default=0, help="port of the playground page (default: a free one)"
+    )
+    run.add_argument("--no-browser", action="store_true", help="only print the page's address")
     run.add_argument("--state", type=Path, default=SHARED, help="folder for everything that it writes")
     run.set_defaults(command=_run)
 
@@ -87,10 +96,14 @@ def _run(options: argparse.Namespace) -> int:
         emulator_port=options.emulator_port,
         provider=options.provider,
         agent_id=options.agent,
-        overrides=tuple(options.set),
+        overrides=((*PLAYGROUND_MEMORY, *options.set) if options.playground else tuple(options.set)),
+        playground=options.playground,
+        playground_port=options.playground_port,
     )
     with start(chosen, _say) as stack:
         _introduce(stack)
+        if stack.info.playground_url and not options.no_browser:
+            _open(stack.info.playground_url)
         try:
             if wait_while(lambda: stack.ended_child() is None):
                 return 0
@@ -106,10 +119,11 @@ def _introduce(stack: Stack) -> None:
     info = stack.info
     body, headers = sign.signed_request(info, DEFAULT_PERSON, "Hello, my name is Maya.")
     model = f"simulated, {info.model_url}" if info.model_url else "OpenAI (OPENAI_API_KEY is set)"
+    page = f"  playground   {info.playground_url}\n" if info.playground_url else ""
     _say(f"""
 The stack is running.
 
-  webhook      {info.webhook_url}
+{page}  webhook      {info.webhook_url}
   AWS emulator {info.endpoint}
   provider     simulated, {info.provider_url}
   model        {model}
@@ -124,6 +138,13 @@ or send a signed webhook (good for five minutes; `python -m tools.local sign` pr
   {sign.curl(info.webhook_url, body, headers)}
 
 Ctrl-C ends everything.""")
+
+
+def _open(url: str) -> None:
+    """Shows the page where somebody sits in front of this machine; never a browser in the terminal."""
+    graphical = sys.platform in ("darwin", "win32") or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
+    if sys.stdout.isatty() and graphical:
+        webbrowser.open(url)
 
 
 def _chat(options: argparse.Namespace) -> int:

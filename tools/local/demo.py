@@ -62,10 +62,11 @@ class _Play:
         said = [message for message in self._talk.remembered(script.PERSON).messages if message.kind == "voice"]
         self._expect("and remembered by its words", [message.text for message in said] == [script.VOICE])
         picture = b"\xff\xd8\xff\xe0PICTURE:" + script.PHOTO.encode()
-        replies = self._send("image", picture, f"(picture) {script.PHOTO_CAPTION}", caption=script.PHOTO_CAPTION)
+        caption = script.PHOTO_CAPTION
+        replies = self._send("image", picture, f"(picture) {caption}", caption=caption)
         self._expect("a picture is answered", len(replies) == 1)
         kept = " ".join(message.text for message in self._talk.remembered(script.PERSON).messages)
-        self._expect("and remembered by what it shows", script.PHOTO in kept and script.PHOTO_CAPTION in kept)
+        self._expect("and remembered by what it shows", script.PHOTO in kept and caption in kept)
 
     def week(self) -> None:
         for day in script.WEEK:

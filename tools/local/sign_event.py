@@ -221,7 +221,7 @@ def _one_of_each() -> dict[str, dict[str, Any]]:
         f"ingest-whasp-{name}.json": _whasp(whasp_message(f"evt_{name}", message))
         for name, message in sample_messages.WHASP.items()
     }
-    failed = {
+    failed: dict[str, Any] = {
         "number": NUMBER,
         "chat": MAYA,
         "message": {"id": "msg_reply", "error": {"code": "undeliverable"}},
@@ -240,7 +240,12 @@ def _one_of_each() -> dict[str, dict[str, Any]]:
     contact = {"user_id": USER_ID, "profile": {"name": "Maya", "username": "maya"}}
     value = {"contacts": [contact], "messages": [{**hidden, **sample_messages.META["text"]}]}
     found["ingest-meta-user-id.json"] = _meta(meta_envelope(value))
-    echo = {"from": "15550783881", "to": sender, "id": "wamid.sample-echo", "timestamp": sent_at}
+    echo: dict[str, Any] = {
+        "from": "15550783881",
+        "to": sender,
+        "id": "wamid.sample-echo",
+        "timestamp": sent_at,
+    }
     echo |= {"type": "text", "text": {"body": "This is Ana, I take over"}}
     envelope = meta_envelope({"message_echoes": [echo]})
     envelope["entry"][0]["changes"][0]["field"] = "smb_message_echoes"

@@ -1,6 +1,7 @@
 """The whole product on this machine: emulator, simulators, deployment, gateway."""
 
 import contextlib
+import fcntl
 import http.client
 import os
 import platform
@@ -37,6 +38,7 @@ class Options:
         state: Folder for everything that this run writes.
         port: Of the gateway; 0 takes a free one. `emulator_port` likewise.
         overrides: Further parameters of the template.
+        playground: Whether to serve the playground page, on `playground_port` (0 takes a free one).
     """
 
     state: Path = SHARED
@@ -45,6 +47,8 @@ class Options:
     provider: str = "whasp"
     agent_id: str = "companion"
     overrides: tuple[tuple[str, str], ...] = ()
+    playground: bool = False
+    playground_port: int = 0
 
 
 class Stack:
@@ -72,6 +76,7 @@ def start(options: Options, say: Say) -> Iterator[Stack]:
         raise LocalError(f"a local stack is running already: {other.gateway_url} (process {other.pid})")
     gateway_port = choose_port(options.port, "--port")
     emulator_port = choose_port(options.emulator_port, "--emulator-port")
+    page_port = choose_port(options.playground_port, "--playground-port") if options.playground else 0
     endpoint = f"http://{LOOPBACK}:{emulator_port}"
     stack_id = secrets.token_hex(8)
     logs = state / "logs"
@@ -111,8 +116,11 @@ def start(options: Options, say: Say) -> Iterator[Stack]:
             resources=deployed.resources,
             secrets={name: value for name, value in keys.items() if name != "openai_api_key"},
             logs=str(logs),
+            playground_url=f"http://{LOOPBACK}:{page_port}/" if page_port else "",
         )
         stack_state.write(state, info)
+        if page_port:
+            _playground(children, state, page_port, env, logs)
         try:
             yield Stack(info, children)
         finally:
@@ -121,15 +129,23 @@ def start(options: Options, say: Say) -> Iterator[Stack]:
 
 @contextmanager
 def _folders(state: Path) -> Iterator[None]:
-    """Makes the folders. The logs stay afterwards, for whoever wants to see what happened."""
+    """Makes the folders and keeps other stacks out of them, also while this one is starting or ending.
+
+    The logs stay afterwards, for whoever wants to see what happened.
+    """
     (state / "logs").mkdir(parents=True, exist_ok=True)
-    stack_state.description(state).unlink(missing_ok=True)
-    shutil.rmtree(state / "tmp", ignore_errors=True)
-    (state / "tmp").mkdir(mode=0o700)
-    try:
-        yield
-    finally:
+    with (state / "run.lock").open("w", encoding="ascii") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise LocalError(f"another local stack is starting or ending in {state}: try again") from error
+        stack_state.description(state).unlink(missing_ok=True)
         shutil.rmtree(state / "tmp", ignore_errors=True)
+        (state / "tmp").mkdir(mode=0o700)
+        try:
+            yield
+        finally:
+            shutil.rmtree(state / "tmp", ignore_errors=True)
 
 
 def _secrets(provider: str) -> dict[str, str]:
@@ -163,6 +179,12 @@ def _simulator(children: Children, name: str, options: list[str], env: dict[str,
     command = [sys.executable, "-m", f"tools.local.{name}", "--port", "0", *options]
     child = children.start(f"the {name.replace('_', ' ')}", command, env, logs / f"{name}.log")
     return f"http://{LOOPBACK}:{child.announced_port(START_SECONDS)}"
+
+
+def _playground(children: Children, state: Path, port: int, env: dict[str, str], logs: Path) -> None:
+    command = [sys.executable, "-m", "tools.local.playground", "--state", str(state), "--port", str(port)]
+    child = children.start("the playground page", command, env, logs / "playground.log")
+    child.announced_port(START_SECONDS)
 
 
 def _answers(port: int) -> bool:

@@ -28,6 +28,7 @@ class StackInfo:
         number: Business number that the simulated provider has.
         outputs: The deployed stack's outputs; `resources` gives physical names by logical id.
         secrets: What this stack was deployed with: `webhook_secret`, `provider_api_key`, ….
+        playground_url: The playground page; empty where it is not served.
     """
 
     id: str
@@ -46,6 +47,7 @@ class StackInfo:
     resources: Mapping[str, str]
     secrets: Mapping[str, str]
     logs: str
+    playground_url: str = ""
 
 
 def description(state: Path) -> Path:

@@ -8,10 +8,22 @@ from collections.abc import Sequence
 
 from tools.local.state import ROOT
 
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+"""Programs on the PATH that the browser tests can drive; the first one found."""
+
 
 def run_suite(pytest_options: Sequence[str]) -> int:
-    """Runs pytest on tests/e2e; returns its exit code. Tests marked `docker` run where an engine answers."""
-    command = [sys.executable, "-m", "pytest", "tests/e2e", *pytest_options]
+    """Runs pytest on tests/e2e and tests/browser; returns its exit code. Tests marked `docker` run where an
+    engine answers, those of the playground page where a Chromium is installed.
+    """
+    folders = ["tests/e2e", "tests/browser"]
+    if not any(map(shutil.which, CHROMIUM_NAMES)):
+        print(
+            "No Chromium is installed: the tests of the playground page (tests/browser) are left out.",
+            flush=True,
+        )
+        folders.remove("tests/browser")
+    command = [sys.executable, "-m", "pytest", *folders, *pytest_options]
     if not docker_answers():
         print(
             "No Docker engine answers: the tests that run `sam local invoke` are left out (-m 'not docker').",

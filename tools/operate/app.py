@@ -14,6 +14,7 @@ from tools.operate import erasing, figures, people
 from tools.operate.deployment import Deployment
 from tools.operate.errors import FAILED, OperateError
 from tools.operate.facts import facts
+from tools.operate.knowledge import knowledge
 from tools.operate.output import Output
 from tools.operate.redriving import redrive
 from tools.operate.session import Session, open_deployment, session_of
@@ -81,6 +82,7 @@ app.command(rich_help_panel=PERSON)(people.resume)
 app.command(rich_help_panel=PRIVACY)(people.export)
 app.command(rich_help_panel=PRIVACY)(erasing.erase)
 app.add_typer(erasing.erasures, name="erasures", rich_help_panel=PRIVACY)
+app.add_typer(knowledge, name="knowledge", rich_help_panel=RUNNING)
 app.command(rich_help_panel=RUNNING)(redrive)
 app.command(rich_help_panel=RUNNING)(figures.stats)
 app.command(rich_help_panel=RUNNING)(figures.costs)

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from tools.local.state import ROOT
 from tools.operate.errors import OperateError
+from tools.operate.library import Library, open_library
 from tools.operate.target import Target
 from whatsapp_agent.agents import load_agents
 from whatsapp_agent.clock import utc_now
@@ -66,6 +67,7 @@ class Deployment:
         dead_letters: By the name of the queue, `inbound` and `compaction`.
         waiting: About how many messages a queue holds, by its name.
         models: The names of the reply and the memory model.
+        library: Opens what the agents know from documents; it needs the model's service, so only when asked.
     """
 
     name: str
@@ -82,6 +84,7 @@ class Deployment:
     figures: Figures
     models: Mapping[str, str]
     archive: Archive | None = None
+    library: Callable[[], Library] | None = None
     now: Callable[[], datetime] = utc_now
 
 
@@ -136,6 +139,7 @@ def connect(target: Target, figures: Figures) -> Deployment:
         waiting=lambda queue: DeadLetterQueue(sqs, urls[queue]).count(),
         figures=figures,
         models={role: target.parameters.get(f"{role.capitalize()}Model", "") for role in ("reply", "memory")},
+        library=lambda: open_library(target),
         archive=S3Archive(client("s3"), bucket=bucket, hash_key=hash_key) if bucket else None,
     )
 

@@ -14,10 +14,10 @@ from whatsapp_agent.ports import (
     ConversationStore,
     Directory,
     FactStore,
-    RecallStore,
     TurnQueue,
 )
 from whatsapp_agent.privacy_ports import DeadLetters
+from whatsapp_agent.recall_ports import RecallStore
 from whatsapp_agent.telemetry import Telemetry
 
 

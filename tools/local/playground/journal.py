@@ -31,6 +31,7 @@ class Journal:
     written: dict[str, Bubble] = field(default_factory=dict)
     received: list[dict[str, Any]] = field(default_factory=list)
     calls: dict[int, Asked] = field(default_factory=dict)
+    asked: dict[str, set[int]] = field(default_factory=dict)
     dropped: list[int] = field(default_factory=list)
     texts: set[str] = field(default_factory=set)
     instructions_chars: int = 0
@@ -89,6 +90,8 @@ class Journal:
         ]
         for event_id in answered:
             self.steps.setdefault(event_id, {}).setdefault("asked", asked.at)
+            if asked.usage["input"]:
+                self.asked.setdefault(event_id, set()).add(asked.number)
         return answered
 
     def call_before(self, asked: Asked) -> Asked | None:

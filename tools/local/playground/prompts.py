@@ -138,6 +138,8 @@ def _kinds(items: Sequence[tuple[str, str]], profile: AgentProfile, memory: bool
             kind = "tool"
         elif text.startswith(f"{phrases.memory_label}\n") and not talk_began:
             kind = "facts" if text.split("\n")[1] == f"{phrases.facts_label}:" else "summary"
+        elif not memory and text.startswith(f"{phrases.recall_label}\n"):
+            kind = "recall"
         elif at == last_notes or (memory and at < len(items) - 1):
             kind = "notes"
         else:

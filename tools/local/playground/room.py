@@ -227,6 +227,8 @@ class Room:
             place = "compacted" if compacted else "window" if message.seq in chosen else "pending"
             values = shown.message_json(message, place, price)
             values["talk_chars"] = self._talk_chars.get(message.seq, 0)
+            # Of a reply: how often the model was given the prompt for it; more than once where it used tools.
+            values["calls"] = max(1, len(journal.asked.get(message.event_id, ())))
             self.board.put("messages", str(message.seq), values)
         self.board.put("memory", "instructions_chars", journal.instructions_chars)
 

@@ -63,13 +63,14 @@ class Troubles:
 
     def _crash(self, room: Room, text: str) -> None:
         info = self._stage.connection.info
-        with self._soon_handed_out_again(), self._slow_model():
+        with self._soon_handed_out_again() as usual, self._slow_model():
             (event_id,) = self._writing.texts(room, [text])
             if not poll(lambda: self._claimed(room, event_id), _PATIENCE_SECONDS):
                 return
             time.sleep(0.5)
             killed = kill_workers(info, "ReplyFunction")
-            room.say(f"crash-{event_id}", text="crash", seconds=REDELIVERY_SECONDS, killed=killed)
+            times = {"seconds": REDELIVERY_SECONDS, "aws": usual}
+            room.say(f"crash-{event_id}", text="crash", killed=killed, **times)
             self._talk.model_control("delay", {"seconds": 0})
             self._stage.wake()
             poll(lambda: not self._claimed(room, event_id), _PATIENCE_SECONDS)
@@ -87,12 +88,13 @@ class Troubles:
             self._talk.model_control("delay", {"seconds": 0})
 
     @contextmanager
-    def _soon_handed_out_again(self) -> Iterator[None]:
+    def _soon_handed_out_again(self) -> Iterator[int]:
+        """Shortens the inbound queue's visibility timeout for a while; gives the deployed one."""
         sqs, url = self._stage.connection.sqs, queue_url(self._stage.connection, "inbound")
         name = "VisibilityTimeout"
         before = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=[name])["Attributes"][name]
         sqs.set_queue_attributes(QueueUrl=url, Attributes={name: str(REDELIVERY_SECONDS)})
         try:
-            yield
+            yield int(before)
         finally:
             sqs.set_queue_attributes(QueueUrl=url, Attributes={name: before})

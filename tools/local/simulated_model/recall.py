@@ -82,6 +82,16 @@ def answer(question: str, view: View) -> str:
     return say.unknown
 
 
+def looked_up(question: str, view: View) -> str:
+    """The passage that was looked up for the message and says most of what the question is about, with where
+    it is from; empty where none says anything of it.
+    """
+    topics = _topics(question)
+    scored = [(len(topics & _topics(text)), text, origin) for origin, text in view.passages]
+    score, text, origin = max(scored, key=lambda each: each[0], default=(0, "", ""))
+    return f"{text[:400]} ({origin})" if score else ""
+
+
 def known(slot: str, view: View) -> str:
     """What is known under a slot. The talk goes first: it is newer than the facts."""
     told = [said.text for said in view.history if said.role == "user"] + list(view.new)

@@ -5,7 +5,7 @@ import re
 from tools.local.simulated_model.extract import learn
 from tools.local.simulated_model.language import plain
 from tools.local.simulated_model.phrasebook import SENTENCES, Sentences
-from tools.local.simulated_model.recall import answer, is_about_me, is_question, known
+from tools.local.simulated_model.recall import answer, is_about_me, is_question, known, looked_up
 from tools.local.simulated_model.view import View
 from tools.local.simulated_model.wishes import wish
 
@@ -99,8 +99,12 @@ def _piece(text: str, view: View, say: Sentences, topics: list[str]) -> str:
 def _answered(question: str, view: View, say: Sentences) -> str:
     if view.outputs:
         return say.found.format(value=" ".join(" ".join(view.outputs).split())[:400])
-    if is_about_me(question):
-        return answer(question, view)
+    about_me = is_about_me(question)
+    own = answer(question, view) if about_me else say.unknown
+    if own == say.unknown and (passage := looked_up(question, view)):
+        return say.found.format(value=passage)
+    if about_me:
+        return own
     return say.not_in_reach.format(value=_topic(question))
 
 

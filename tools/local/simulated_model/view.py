@@ -16,6 +16,7 @@ _QUOTED = r'"(?:[^"\\]|\\.)*"'
 _FACT = re.compile(rf"- ([A-Za-z][\w-]*): ({_QUOTED})(.*)")
 _SUMMARY = re.compile(rf'[^"\n]{{1,80}}: ({_QUOTED})')
 _TRANSCRIPT = re.compile(rf"\[(\d+)\] (\d{{4}}-\d\d-\d\d)\b[^\"\n]*?\b(user|assistant|owner): ({_QUOTED})")
+_PASSAGE = re.compile(rf"- ({_QUOTED}|\d{{4}}-\d\d-\d\d): ({_QUOTED})")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _LABELS = re.compile(r'block that begins with "((?:[^"\\]|\\.)*)"')
 
@@ -40,6 +41,7 @@ class View:
         days: Days since the person last wrote; 0 where the request does not say.
         transcript: The lines of a compaction's prompt.
         outputs: What tools have answered since the newest message.
+        passages: What was looked up for the newest message: where it is from, and what it says.
     """
 
     language: str
@@ -50,6 +52,7 @@ class View:
     days: int = 0
     transcript: tuple[Said, ...] = ()
     outputs: tuple[str, ...] = ()
+    passages: tuple[tuple[str, str], ...] = ()
 
     def fact(self, *keys: str) -> str:
         """The first value under the first of the keys that has one."""
@@ -65,16 +68,18 @@ class _Reader:
     days: int = 0
     transcript: list[Said] = field(default_factory=list)
     outputs: list[str] = field(default_factory=list)
+    passages: list[tuple[str, str]] = field(default_factory=list)
 
     memory_label: str = ""
     notes_label: str = ""
+    recall_labels: tuple[str, ...] = ()
 
     def message(self, role: str, text: str) -> None:
         if role == "assistant":
             self.history += [Said("user", said) for said in self.new]
             self.new.clear()
             self.history.append(Said("assistant", text))
-        elif not (self._lines(text) or self._memory(text) or self._notes(text)):
+        elif not (self._lines(text) or self._memory(text) or self._recalled(text) or self._notes(text)):
             self.new.append(text)
 
     def _memory(self, text: str) -> bool:
@@ -89,6 +94,15 @@ class _Reader:
             self.summary = _unquoted(summary[1])
             return True
         return False
+
+    def _recalled(self, text: str) -> bool:
+        """Whether it is a block of looked-up passages, which nobody has just said."""
+        first, *rest = text.split("\n")
+        if not any(first.rstrip(": ") == label.rstrip(": ") for label in self.recall_labels):
+            return False
+        lines = [_PASSAGE.fullmatch(line) for line in rest]
+        self.passages += [(_unquoted(line[1]), _unquoted(line[2])) for line in lines if line]
+        return True
 
     def _notes(self, text: str) -> bool:
         first, *rest = text.split("\n")
@@ -120,7 +134,12 @@ def read(body: Mapping[str, Any]) -> View:
     """The view of a request body of `POST /v1/responses`."""
     instructions = str(body.get("instructions") or "")
     labels = _LABELS.findall(instructions)
-    reader = _Reader(memory_label="".join(labels[:1]), notes_label="".join(labels[1:2]))
+    # The rules name the block of memory first and this turn's notes last; between them what was looked up.
+    reader = _Reader(
+        memory_label="".join(labels[:1]),
+        notes_label="".join(labels[1:][-1:]),
+        recall_labels=tuple(labels[1:-1]),
+    )
     for role, text in texts(body):
         if role == "tool":
             reader.outputs.append(text)
@@ -136,6 +155,7 @@ def read(body: Mapping[str, Any]) -> View:
         history=tuple(reader.history),
         new=tuple(reader.new),
         days=reader.days,
+        passages=tuple(reader.passages),
         transcript=tuple(reader.transcript),
         outputs=tuple(reader.outputs),
     )

@@ -19,9 +19,10 @@ from whatsapp_agent.memory.records import (
     Summary,
     split_conversation,
 )
-from whatsapp_agent.ports import ConversationStore, FactStore, Model, RecallStore
+from whatsapp_agent.ports import ConversationStore, FactStore, Model
 from whatsapp_agent.prices import MILLION, ModelPrice
 from whatsapp_agent.privacy_ports import Archive
+from whatsapp_agent.recall_ports import RecallStore
 from whatsapp_agent.telemetry import Telemetry
 
 MOST_MESSAGES = 500

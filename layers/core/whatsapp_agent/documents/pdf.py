@@ -1,4 +1,5 @@
-"""The process that reads one PDF: bytes on standard input, text on standard output, the exit status says why not.
+"""The process that reads one PDF: bytes on standard input, text on standard output; where that fails, the exit
+status says why.
 
 python -m whatsapp_agent.documents.pdf <most characters>
 """

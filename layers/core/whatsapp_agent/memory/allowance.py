@@ -40,6 +40,8 @@ class Spent:
 
     Attributes:
         noticed: Whether the person was told in this window.
+        minute, replies: When the minute began in which replies are counted for `burst`, by the times at which
+            the person sent their messages; and how many there were.
         over: Which limit the message that carries this account went beyond; empty for none.
     """
 
@@ -49,41 +51,50 @@ class Spent:
     media: int = 0
     noticed: bool = False
     over: str = ""
+    minute: datetime | None = None
+    replies: int = 0
 
 
 def within(spent: Spent, now: datetime) -> Spent:
     """The account of the window that `now` lies in: a new one where the old one has passed."""
     # A window that begins in the future (a clock that was set back) would never pass.
     if spent.since is None or not timedelta(0) <= now - spent.since < WINDOW:
-        return Spent(since=now)
+        return Spent(since=now, minute=spent.minute, replies=spent.replies)
     return spent
 
 
 def heard(
-    spent: Spent, limits: Limits, now: datetime, *, characters: int, media: int, recent_replies: int
+    spent: Spent, limits: Limits, now: datetime, *, sent_at: datetime, characters: int, media: int
 ) -> Spent:
     """The account after one more message, and whether it went beyond a limit.
 
     Args:
-        recent_replies: How many replies the agent sent within the last minute.
+        spent: The account of the message before.
+        limits: What may be used.
+        now: When the message is taken.
+        characters: Length of its text.
+        media: Whether it brings a medium that would have to be read: 0 or 1.
+        sent_at: When the person sent it; a message that waited in a queue belongs to the minute of its sending.
     """
     spent = within(spent, now)
+    if spent.minute is None or sent_at - spent.minute >= BURST:
+        spent = replace(spent, minute=sent_at, replies=0)
     spent = replace(spent, characters=spent.characters + characters, media=spent.media + media)
-    over = _over(spent, limits, recent_replies)
+    over = _over(spent, limits)
     return replace(spent, over=over, noticed=spent.noticed or bool(over))
 
 
 def replied(spent: Spent, now: datetime) -> Spent:
     """The account after one more reply."""
     spent = within(spent, now)
-    return replace(spent, turns=spent.turns + 1, over="")
+    return replace(spent, turns=spent.turns + 1, replies=spent.replies + 1, over="")
 
 
-def _over(spent: Spent, limits: Limits, recent_replies: int) -> str:
+def _over(spent: Spent, limits: Limits) -> str:
     used = (
         ("turns", spent.turns + 1, limits.turns),
         ("characters", spent.characters, limits.characters),
         ("media", spent.media, limits.media),
-        ("burst", recent_replies + 1, limits.burst),
+        ("burst", spent.replies + 1, limits.burst),
     )
     return next((name for name, amount, most in used if 0 < most < amount), "")

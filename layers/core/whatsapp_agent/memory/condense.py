@@ -8,7 +8,7 @@ from whatsapp_agent.memory.refusals import secrets_said, without_secrets
 from whatsapp_agent.memory.window import cut
 
 MOST_TRANSCRIPT = 60_000
-"""Characters of messages that the memory model reads in one go: some 15,000 to 20,000 tokens of Latin script."""
+"""Characters of messages that the memory model reads in one go: 15,000 to 20,000 tokens of Latin script."""
 
 MOST_SUMMARY = 4_000
 """Characters of a summary. 200 words, which the model is asked for, are about 1,400."""

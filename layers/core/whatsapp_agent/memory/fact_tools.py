@@ -36,7 +36,7 @@ def fact_tool_spec(name: str, profile: AgentProfile) -> ToolSpec:
     value = {"type": "string", "description": "One short line in the person's language."}
     on_record = {"type": "string", "description": "The value as it is on record."}
     stated = {"type": "boolean", "description": "true: the person said so. false: you conclude it."}
-    specs = {
+    specs: dict[str, tuple[str, dict[str, Any]]] = {
         REMEMBER: (
             "Writes down a fact about the person at once. Use it when they ask you to remember something, or "
             "say what makes a fact in your notes untrue. Everything else is written down later without you.",

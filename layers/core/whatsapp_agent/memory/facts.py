@@ -35,8 +35,8 @@ def judge(  # noqa: PLR0917 - the inputs of one decision
 def for_prompt(facts: Sequence[Fact], profile: AgentProfile, now: datetime, limit: int = 30) -> list[Fact]:
     """The facts that a prompt shows, none expired: pinned keys first, then `single` ones, then the newest.
 
-    They come in an order in which a change moves as little as possible of what a provider has cached: a `single`
-    key has its place in the agent's schema, and what is added to a list comes last.
+    They come in an order in which a change moves as little as possible of what a provider has cached: a
+    `single` key has its place in the agent's schema, and what is added to a list comes last.
     """
     places = {key: place for place, key in enumerate(profile.fact_keys)}
 

@@ -5,7 +5,8 @@ The ranking is BM25. What it counts are not words alone:
 - a word, folded (case, width, accents, digits of other scripts);
 - the pieces of a longer word, three letters each, at less weight: `gatos` still finds `gato`, and `الكتاب`
   finds `كتاب`, without a dictionary of any language;
-- pairs of neighbouring characters where a script writes no spaces (Han, kana, Thai, …);
+- pairs of neighbouring characters, and single ones at less weight, where a script writes no spaces (Han, kana,
+  Thai, …);
 - a code (`AX-4471/B`) both whole and in parts, so that it is found however its marks are typed.
 """
 
@@ -23,6 +24,8 @@ _LENGTH_SHARE = 0.4
 PIECE_WEIGHT = 0.5
 _PIECE = 3
 """Both measured: see docs/benchmarks/recall.md."""
+
+_LEAST_SIZE = 100
 
 _RUN = re.compile(r"[^\W_]+(?:[-_./·'’][^\W_]+)*")
 _PART = re.compile(r"[^\W_]+")
@@ -57,6 +60,7 @@ def _count_part(part: str, counted: Counter[str]) -> None:
     for unspaced in _UNSPACED.findall(part):
         pairs = [unspaced[place : place + 2] for place in range(len(unspaced) - 1)]
         counted.update(pairs or [unspaced])
+        counted.update(f"~{char}" for char in unspaced)
         rest = rest.replace(unspaced, " ")
     for word in rest.split():
         counted[word] += 1
@@ -102,7 +106,7 @@ class KeywordIndex:
         and nothing in the share.
         """
         asked = dict.fromkeys(features(question), 1.0)
-        wanted = sum(self._weight(feature) for feature in asked)
+        wanted = sum(self._import(feature) for feature in asked)
         around = dict.fromkeys(features(context), context_weight) if context_weight else {}
         scores: Counter[str] = Counter()
         shares: Counter[str] = Counter()
@@ -111,14 +115,24 @@ class KeywordIndex:
             for key, count in self._places.get(feature, ()):
                 scores[key] += weight * count * (_SATURATION + 1) / (count + self._damping[key])  # type: ignore[assignment]
                 if feature in asked:
-                    shares[key] += self._weight(feature)  # type: ignore[assignment]
+                    shares[key] += self._import(feature)  # type: ignore[assignment]
         return {key: Match(score, shares[key] / wanted if wanted else 0.0) for key, score in scores.items()}
 
     def _weight(self, feature: str) -> float:
-        """The rarer a feature, the more it says; one that no text has says most."""
-        having = len(self._places.get(feature, ()))
-        rarity = math.log(1 + (self._size - having + 0.5) / (having + 0.5))
-        return rarity * (PIECE_WEIGHT if feature.startswith("~") else 1.0)
+        """The rarer a feature, the more it says."""
+        return _rarity(feature, len(self._places.get(feature, ())), self._size)
+
+    def _import(self, feature: str) -> float:
+        """The same among at least `_LEAST_SIZE` texts: in a handful, what one of them has seems common. What no
+        text has weighs like what one has: it may be a name, or only another word for something.
+        """
+        having = max(1, len(self._places.get(feature, ())))
+        return _rarity(feature, having, max(self._size, _LEAST_SIZE))
+
+
+def _rarity(feature: str, having: int, size: int) -> float:
+    rarity = math.log(1 + (size - having + 0.5) / (having + 0.5))
+    return rarity * (PIECE_WEIGHT if feature.startswith("~") else 1.0)
 
 
 def best(matches: Mapping[str, Match]) -> Sequence[str]:

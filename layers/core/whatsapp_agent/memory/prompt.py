@@ -68,10 +68,10 @@ def reply_prompt(
     looked_up = recall_item(profile, recalled)
     items = [
         *_memory(profile, for_prompt(facts, profile, now), summary),
-        *(_said(message, "message") for message in answered if _has_content(message)),
+        *(_said(message, "message", profile) for message in answered if _has_content(message)),
         *([looked_up] if looked_up else []),
         _notes(profile, answered, new, now, close),
-        *(_said(message, "new") for message in new if _has_content(message)),
+        *(_said(message, "new", profile) for message in new if _has_content(message)),
     ]
     return Prompt(reply_rules(profile), tuple(items))
 
@@ -116,12 +116,25 @@ def _fact_line(fact: Fact, profile: AgentProfile) -> str:
     return line if fact.confidence >= UNCONFIRMED_BELOW else f"{line} ({profile.phrases.unconfirmed})"
 
 
-def _said(message: Message, kind: str) -> PromptItem:
+def _said(message: Message, kind: str, profile: AgentProfile | None = None) -> PromptItem:
     # What was said must look the same in its own turn and in every later one, or no prefix is shared.
     text = sendable(message.text)
     if message.role != "user":
         return PromptItem("assistant", "message", text)
+    if profile is not None and _imitates_a_block(text, profile):
+        text = quoted(text)
     return PromptItem("user", "new" if kind == "new" else "message", _label(message) + text)
+
+
+def _imitates_a_block(text: str, profile: AgentProfile) -> bool:
+    """Whether a line of the text begins as the agent's own blocks do, to whoever reads the prompt."""
+    phrases = profile.phrases
+    labels = tuple(_bare(label) for label in (phrases.memory_label, phrases.notes_label, phrases.recall_label))
+    return any(_bare(line).startswith(labels) for line in text.splitlines())
+
+
+def _bare(line: str) -> str:
+    return "".join(char for char in clean(line).casefold() if char.isalnum())
 
 
 def _label(message: Message) -> str:

@@ -166,7 +166,7 @@ ORDERS: dict[str, Orders] = {
 CREDENTIAL_WORDS = (
     r"passwords?|passcode|passphrase|passwd|pwd|contrasena|clave(?: de acceso| secreta)?|"
     r"mot de passe|senha|palavra-passe|passwort|kennwort|wachtwoord|losenord|haslo|sifre|parola|"
-    r"пароль|كلمة (?:المرور|السر)|密码|密碼|パスワード|पासवर्ड|비밀번호"
+    r"пароль|كلمة (?:المرور|السر|مروري|سري)|密码|密碼|パスワード|पासवर्ड|비밀번호"
 )
 
 CODE_WORDS = (

@@ -39,12 +39,15 @@ def _order_forms(row: Orders) -> Iterator[str]:
 _ORDERS = [re.compile("|".join(_order_forms(row))) for row in ORDERS.values()]
 
 # Every round begins with one thing only, so that no text makes the search try its blanks in many ways.
-_LINK = rf"(?:\s*[:=\-–,]|\s+(?:{LINKS})(?=\s)|\s*[是はが])*\s*[\"'«“]?"
+_LINK = rf"(?:\s*[:=\-–,]|\s+(?:{LINKS})(?=[\s:=\-–,])|\s*[是はが])*\s*[\"'«“]?"
+# Arabic writes "and", "by", "for" and the article together with the word.
+_AND = r"(?:[وفبل]?(?:ال)?)"
 _SECRETS = (
-    re.compile(rf"(?<!\w)(?:{CREDENTIAL_WORDS}){_LINK}(?P<secret>[^\s\"'»”]{{4,}})"),
+    re.compile(rf"(?<!\w){_AND}(?:{CREDENTIAL_WORDS}){_LINK}(?P<secret>[^\s\"'»”]{{4,}})"),
     re.compile(
-        rf"(?P<harmless>(?:{HARMLESS_CODES}) )?(?<!\w)(?:{CODE_WORDS})(?P<harmless_too> (?:{HARMLESS_CODES}))?"
-        rf"{_LINK}(?P<secret>[0-9](?:[ \-]?[0-9]){{2,9}}(?!\w)|[a-z0-9]*[0-9][a-z0-9]*)"
+        rf"(?P<harmless>(?:{HARMLESS_CODES}) )?(?<!\w){_AND}(?:{CODE_WORDS})"
+        rf"(?P<harmless_too> (?:{HARMLESS_CODES}))?{_LINK}"
+        r"(?P<secret>[0-9](?:[ \-]?[0-9]){2,9}(?!\w)|[a-z0-9]*[0-9][a-z0-9]*)"
     ),
     re.compile(
         rf"(?<!\w)(?P<secret>[0-9]{{4,8}})\s+(?:is|es|e|est|ist)\s+(?:(?!{HARMLESS_CODES})\w+\s+){{0,3}}"

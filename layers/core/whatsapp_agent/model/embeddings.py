@@ -25,7 +25,7 @@ _CONNECT_SECONDS = 2.0
 
 
 class OpenAIEmbedder:
-    """Implements `ports.Embedder`. Safe to share between threads. Nothing is retried here."""
+    """Implements `recall_ports.Embedder`. Safe to share between threads. Nothing is retried here."""
 
     def __init__(self, api_key: str | Key, model: str, *, dimensions: int, base_url: str = "") -> None:
         """Connects to nothing yet.
@@ -48,7 +48,7 @@ class OpenAIEmbedder:
 
     @property
     def model(self) -> str:
-        """See `ports.Embedder.model`."""
+        """See `recall_ports.Embedder.model`."""
         return self._model
 
     def close(self) -> None:
@@ -56,7 +56,7 @@ class OpenAIEmbedder:
         self._client.close()
 
     def embed(self, texts: Sequence[str], *, seconds: float) -> list[Vector]:
-        """See `ports.Embedder.embed`. A text longer than `MOST_CHARS` is represented by its beginning."""
+        """See `recall_ports.Embedder.embed`. Of a text longer than `MOST_CHARS` its beginning counts."""
         deadline = time.monotonic() + seconds
         vectors: list[Vector] = []
         for batch in _batches([_sendable(text) for text in texts]):

@@ -1,7 +1,7 @@
 """Rounds of tools, as the Responses API has them.
 
-Nothing is stored at the service, so each round gives back everything that the model wrote in the one before: the
-calls, and its reasoning, which comes encrypted when it is asked for and which reasoning models need to go on from
+Nothing is stored at the service, so each round gives back everything that the model wrote in the one before:
+the calls, and its reasoning, which comes encrypted when it is asked for. Reasoning models need it to go on from
 where they were.
 """
 

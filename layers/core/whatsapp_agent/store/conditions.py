@@ -10,7 +10,7 @@ EXISTS = f"attribute_exists(#conversation) AND {ALIVE}"
 """Something stands under the key."""
 
 SAME_MESSAGE = f"{EXISTS} AND #event_id = :event"
-"""The message is still there and still the same one. An erasure deletes the messages first, so what is on its way
-for the person cannot be written afterwards. A person who goes on writing after it gets the same places again: the
-event tells the messages apart.
+"""The message is still there and still the same one. An erasure deletes the messages first, so what is on its
+way for the person cannot be written afterwards. A person who goes on writing after it gets the same places
+again: the event tells the messages apart.
 """

@@ -115,7 +115,14 @@ class Database:
         self._despite_conflicts(lambda: call(**parameters))
 
     def search(
-        self, table: str, index: str, vector: Sequence[str], most: int, *, condition: str, values: Mapping[str, Any]
+        self,
+        table: str,
+        index: str,
+        vector: Sequence[str],
+        most: int,
+        *,
+        condition: str,
+        values: Mapping[str, Any],
     ) -> list[tuple[Item, float]]:
         """The items of a vector index that lie nearest, with their scores; the vector as numbers in text.
 

@@ -1,8 +1,8 @@
 """Changes of facts as actions of a transaction, the same for a compaction, an operator and a tool.
 
 A fact with a lifetime is deleted by DynamoDB itself, and nobody is there to write down that it went. So the
-note for its history is written together with it, dated with its end, and reads pass over it until then. A change
-before the end takes the note back.
+note for its history is written together with it, dated with its end, and reads pass over it until then. A
+change before the end takes the note back.
 """
 
 from collections.abc import Iterator, Sequence

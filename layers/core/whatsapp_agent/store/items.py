@@ -181,6 +181,8 @@ def _spent_item(spent: Spent) -> Item | None:
         "media": spent.media or None,
         "noticed": spent.noticed or None,
         "over": spent.over,
+        "minute": _moment(spent.minute),
+        "replies": spent.replies or None,
     }
 
 
@@ -194,6 +196,8 @@ def _spent_from(stored: Any) -> Spent:
             media=int(stored.get("media", 0)),
             noticed=bool(stored.get("noticed", False)),
             over=str(stored.get("over", "")),
+            minute=_moment_from(stored, "minute"),
+            replies=int(stored.get("replies", 0)),
         )
     except (AttributeError, KeyError, TypeError, ValueError):
         return Spent()

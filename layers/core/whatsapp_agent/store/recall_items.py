@@ -14,6 +14,8 @@ VECTOR = "vector#"
 SOURCE = "source#"
 CATALOGUE = "catalogue"
 
+_NEXT_TO_NOTHING = 1e-20
+
 
 def text_item(passage: Passage) -> Item:
     """What a passage says."""
@@ -43,12 +45,13 @@ def vector_item(passage: Passage) -> Item:
 
 def numbers(vector: Vector) -> list[str]:
     """A vector as DynamoDB writes numbers."""
-    return [f"{value:.5g}" for value in vector]
+    return [f"{_rounded(value):.5g}" for value in vector]
 
 
 def _rounded(value: float) -> float:
-    # Five digits cost two bytes less per number than a float's own seven, and change a cosine by 1e-5.
-    return float(f"{value:.5g}")
+    # Five digits cost two bytes less per number than a float's own seven, and change a cosine by 1e-5. What is
+    # next to nothing would be more digits than DynamoDB can place.
+    return float(f"{value:.5g}") if abs(value) > _NEXT_TO_NOTHING else 0.0
 
 
 def _expiry(passage: Passage) -> int | None:

@@ -51,16 +51,6 @@ class Context:
         """What the person has used of their limits so far."""
         return self.messages[-1].spent if self.messages else Spent()
 
-    def replies_since(self, moment: datetime) -> int:
-        """How many replies of the agent, among the messages read, answer something sent after `moment`."""
-        replies, asked = 0, moment
-        for message in self.messages:
-            if message.role == "user":
-                asked = message.sent_at
-            elif message.role == "assistant" and asked > moment:
-                replies += 1
-        return replies
-
     def heard_at(self, otherwise: datetime) -> datetime:
         """When the person sent their newest message, but not before `otherwise`."""
         return max([otherwise, *(m.sent_at for m in self.messages if m.role == "user")])

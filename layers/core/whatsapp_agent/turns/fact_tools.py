@@ -1,8 +1,8 @@
 """The tools by which the model changes and looks up facts while it answers.
 
-They judge as a compaction does, on the words of the messages that it sees. Done again, as in a turn that is retried,
-they find their work done and change nothing. Every write holds only while the message that it comes from is
-there: after an erasure nothing is written back.
+They judge as a compaction does, on the words of the messages that it sees. Done again, as in a turn that is
+retried, they find their work done and change nothing. Every write holds only while the message that it comes
+from is there: after an erasure nothing is written back.
 """
 
 from collections.abc import Mapping, Sequence

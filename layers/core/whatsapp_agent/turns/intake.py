@@ -105,9 +105,9 @@ class Intake:
             spent,
             profile.limits,
             now,
+            sent_at=event.sent_at,
             characters=len(event.text),
             media=int(event.kind in READ),
-            recent_replies=context.replies_since(now - allowance.BURST),
         )
         # Nobody may be kept from asking for silence.
         stops = consent.is_stop(event.text, profile.stop_words)

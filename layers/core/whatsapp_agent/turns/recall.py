@@ -12,7 +12,7 @@ from whatsapp_agent.memory.episodes import place_of
 from whatsapp_agent.memory.passages import EPISODES, Candidates, Found, Passage, Recalled, Vector
 from whatsapp_agent.memory.records import AgentProfile
 from whatsapp_agent.memory.window import unanswered
-from whatsapp_agent.ports import Embedder, RecallStore
+from whatsapp_agent.recall_ports import Embedder, RecallStore
 from whatsapp_agent.telemetry import Telemetry
 from whatsapp_agent.turns.context import Context
 from whatsapp_agent.turns.knowledge import Knowledge, Known
@@ -26,6 +26,9 @@ NEAREST = 40
 
 MOST_BEFORE = 2
 """Messages before the question that give it context: what was said last, and what was answered."""
+
+MOST_CHARS = 2000
+"""Of what the person says, the end: that is what they ask, and a wall of text has no one meaning."""
 
 EMBEDDING_SECONDS = 2.5
 RECALL_SECONDS = 4.0
@@ -81,6 +84,7 @@ class Recaller:
         if not said.strip() or profile.recall.count == 0:
             return None
         agent = profile.agent_id
+        said = said[-MOST_CHARS:]
         known_to_be_empty = not self._knowledge.stale(agent) and not self._knowledge.of(agent, "").passages
         if known_to_be_empty and not self._episodes:
             return None
@@ -192,8 +196,8 @@ class Lookup:
         chosen = recall.choose(
             result.found,
             profile.recall,
-            question,
-            before,
+            question[-MOST_CHARS:],
+            before[-MOST_CHARS:],
             knowledge_index=known.index if same else None,
             after_place=place_of(through_seq + 1) if through_seq >= 0 else -1,
         )

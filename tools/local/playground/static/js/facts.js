@@ -69,9 +69,7 @@ function factRow(fact) {
     h("span", { class: "about" },
       meter, h("span", { class: `source ${fact.source}` }, `${t(`source_${fact.source}`)} · ${percent(fact.confidence)}`),
       fact.evidence_seq ? evidence(fact.evidence_seq) : null,
-      fact.expires_at
-        ? h("span", { class: "life", data: { until: fact.expires_at, lifetime: fact.lifetime ?? 0 }, title: exact(fact.expires_at) })
-        : h("span", { class: "life kept" }, t("forever"))));
+      fact.expires_at && h("span", { class: "life", data: { until: fact.expires_at, lifetime: fact.lifetime ?? 0 }, title: exact(fact.expires_at) })));
 }
 
 export function evidence(seq) {

@@ -41,5 +41,6 @@ export function left(iso, now = Date.now()) {
 export const percent = (share) => `${Math.round(share * 100)} %`;
 
 export function phoneNumber(text) {
-  return text.replace(/^(\+\d{1,3})(\d{3})(\d{3})(\d+)$/, "$1 $2 $3 $4");
+  const parts = /^\+(1|7|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]|\d{3})(\d{4,})$/.exec(text);
+  return parts ? `+${parts[1]} ${parts[2].replace(/(\d{3})(?=\d{2})/g, "$1 ")}` : text;
 }

@@ -39,7 +39,7 @@ function startTheme() {
 
 function startLanguage() {
   const select = $("#language");
-  for (const [code, name] of languages()) select.append(h("option", { value: code, lang: code }, name));
+  for (const [code, name] of languages()) select.append(h("option", { value: code, lang: code, title: name, "aria-label": name }, code.toUpperCase()));
   select.value = currentLanguage();
   select.addEventListener("change", () => useLanguage(select.value));
   onLanguage(() => touch("language"));

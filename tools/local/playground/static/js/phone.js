@@ -81,8 +81,7 @@ function dayName(iso) {
 }
 
 function note(item) {
-  const aws = stack.get("queues")?.inbound?.visibility;
-  const values = { ...item, aws: item.aws ?? aws, old: phoneNumber(item.old ?? ""), new: phoneNumber(item.new ?? "") };
+  const values = { ...item, old: phoneNumber(item.old ?? ""), new: phoneNumber(item.new ?? "") };
   return h("p", { class: `note ${item.text}` }, t(`note_${item.text}`, values));
 }
 

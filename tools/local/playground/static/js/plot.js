@@ -5,7 +5,7 @@ import { count, money } from "./format.js";
 import { room, show, stack } from "./live.js";
 import { t } from "./words.js";
 
-const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [560, 190, 52, 10, 10, 24];
+const [HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [170, 56, 10, 10, 24];
 const MOST_POINTS = 240;
 let unit = "tokens";
 
@@ -18,11 +18,17 @@ export function startPlot() {
     });
   }
   show(["messages", "memory", "about", "reset", "language"], draw);
+  let width = 0;
+  new ResizeObserver(([entry]) => {
+    if (Math.abs(entry.contentRect.width - width) < 2) return;
+    width = entry.contentRect.width;
+    requestAnimationFrame(draw);
+  }).observe($("#plot"));
 }
 
 // One point per reply. The full history is what the same prompt would hold with every message so far instead of
 // summary, facts and window; its tokens go by this reply's own characters per token, and all but the newest
-// exchange counts as cached, which is the best case.
+// exchange counts as cached, which is the best case. A reply that called tools sent its prompt several times.
 function points() {
   const price = stack.get("about")?.price;
   const fixed = room.memory.get("instructions_chars") ?? 0;
@@ -31,9 +37,9 @@ function points() {
   let before = 0;
   return replies.map((one) => {
     const perToken = one.prompt_chars / one.usage.input;
-    const full = (fixed + one.talk_chars - one.text.length) / perToken;
-    const cached = before >= 1024 ? before : 0;
-    before = full;
+    const full = ((fixed + one.talk_chars - one.text.length) * one.calls) / perToken;
+    const cached = Math.max(0, full - full / one.calls) + (before >= 1024 ? before : 0);
+    before = full / one.calls;
     const fullCost = price ? ((full - cached) * price.input + cached * price.cached + one.usage.output * price.output) / 1e6 : 0;
     return { seq: one.seq, tokens: one.usage.input, money: one.cost ?? 0, fullTokens: full, fullMoney: fullCost };
   });
@@ -47,6 +53,7 @@ function draw() {
     box.replaceChildren(h("p", { class: "empty" }, t("plot_empty")));
     return;
   }
+  const WIDTH = Math.max(280, box.clientWidth || 420);
   const step = Math.ceil(found.length / MOST_POINTS);
   const shown = found.filter((_, place) => place % step === 0 || place === found.length - 1);
   const [ours, full] = unit === "tokens" ? ["tokens", "fullTokens"] : ["money", "fullMoney"];

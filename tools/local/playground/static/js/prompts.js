@@ -77,7 +77,7 @@ function parts(call) {
     before += part.text.length;
     const divided = call.shared > 0 && cut > 0 && (cut < part.text.length || before === call.shared);
     const text = h("pre", { dir: "auto" }, h("span", { class: cut ? "shared" : "" }, part.text.slice(0, cut)),
-      divided && h("span", { class: "shared-mark" }, t("shared_mark", { count: count(call.shared) })), part.text.slice(cut));
+      divided && h("span", { class: "shared-mark" }, t("shared_mark", { count: count(call.shared) })), divided ? part.text.slice(cut).replace(/^\n/, "") : part.text.slice(cut));
     const title = [h("span", { class: "kind" }, t(`kind_${part.kind}`)), h("span", { class: "role" }, part.role), h("span", { class: "size" }, count(part.text.length))];
     const first = call.parts[place - 1]?.kind !== part.kind;
     if (part.kind === "instructions") {

@@ -38,8 +38,8 @@ function row(turn) {
       turn.parts ? `${t("part_count", { sent: turn.sent, parts: turn.parts })} · ` : "",
       turn.lead ? `${t("covered_by")} · ` : "",
       turn.reason ? `${turn.reason} · ` : "",
-      h("code", {}, turn.event_id), " ",
+      h("code", {}, turn.event_id),
       turn.calls.map(([number, status]) => h("button", {
         type: "button", class: `link${status >= 400 ? " bad" : ""}`, onclick: () => { openCall(number); openTab("prompt"); },
-      }, status >= 400 ? t("failed_call", { status }) : t("tab_prompt")))));
+      }, status >= 400 ? t("failed_call", { status }) : `${t("tab_prompt")} #${number}`)).flatMap((each) => [" · ", each])));
 }
