@@ -32,8 +32,8 @@ chat: $(LOCAL) ## Talk with the agent in the terminal
 test: $(DEV) .venv-emulator/.installed ## Unit, contract, integration, fault and architecture tests
 	$(BIN)/pytest $(TESTS) $(ARGS)
 
-faults: $(DEV) .venv-emulator/.installed ## Only the tests in which something crashes or fails
-	$(BIN)/pytest tests/faults $(ARGS)
+faults: $(DEV) ## Let everything crash and fail at every call, and take away every condition; minutes
+	@PYTHONPATH=layers/core:. $(BIN)/python -m tests.faults $(ARGS)
 
 check: $(LOCAL) ## Linters, types, imports, template, and all of `make test`
 	$(BIN)/ruff check .

@@ -69,18 +69,12 @@ def open_page(chromium: Browser, stack: StackInfo) -> Iterator[Callable[..., Pag
     complaints: list[str] = []
     contexts = []
 
-    def opened(
-        *,
-        size: tuple[int, int] = DESKTOP,
-        theme: str = "light",
-        language: str = "es-ES",
-        zone: str = "Europe/Madrid",
-    ) -> Page:
+    def opened(*, size: tuple[int, int] = DESKTOP, theme: str = "light", language: str = "es-ES") -> Page:
         context = chromium.new_context(
             viewport={"width": size[0], "height": size[1]},
             color_scheme="dark" if theme == "dark" else "light",
             locale=language,
-            timezone_id=zone,
+            timezone_id="Europe/Madrid",
         )
         contexts.append(context)
         page = context.new_page()

@@ -11,7 +11,7 @@ def add_person(page: Page, phone: str, name: str) -> None:
     page.locator("#add-number").fill(phone)
     page.locator("#add-name").fill(name)
     page.locator("#dialog button[value=yes]").click()
-    page.locator("#person-name", has_text=name).wait_for()
+    page.locator(f'#mind[data-phone="{phone}"]').wait_for()
 
 
 def write(page: Page, text: str) -> None:
@@ -27,9 +27,8 @@ def replies(page: Page) -> list[str]:
 
 def wait_for_replies(page: Page, count: int) -> list[str]:
     """The replies, once there are so many."""
-    page.wait_for_function(
-        "count => document.querySelectorAll('#talk .bubble.agent').length >= count", arg=count
-    )
+    enough = "count => document.querySelectorAll('#talk .bubble.agent').length >= count"
+    page.wait_for_function(enough, arg=count)
     return replies(page)
 
 

@@ -1,7 +1,7 @@
 """The page itself: other things to try, keyboard, languages, accessibility, narrow screens, long talks."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -20,9 +20,11 @@ from tests.browser.driving import (
     wait_for_replies,
     write,
 )
+from tools.local import http_json
 from tools.local.clients import client
+from tools.local.state import StackInfo
 from tools.local.talk import Talk
-from whatsapp_agent.memory.records import Message
+from whatsapp_agent.memory.records import Message, Role
 from whatsapp_agent.store.items import message_item
 from whatsapp_agent.store.wire import to_wire
 
@@ -195,6 +197,20 @@ def test_every_word_is_there_in_every_language(open_page: Callable[..., Page]) -
     assert words["en"] == words["es"] == words["it"]
 
 
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 403),
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Origin": "http://evil.example", "Host": "evil.example"}, 400),
+    ],
+)
+def test_orders_from_elsewhere_are_refused(stack: StackInfo, headers: dict[str, str], status: int) -> None:
+    body = json.dumps({"phone": "+34600111222"}).encode()
+    url = f"{stack.playground_url}api/do/erase"
+    assert http_json.send("POST", url, body, {"Content-Type": "application/json", **headers})[0] == status
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("size", [(1280, 800), PHONE], ids=["desktop", "phone"])
 def test_axe_finds_no_serious_fault(
@@ -268,13 +284,13 @@ def test_five_thousand_messages_keep_the_page_small(
 
 
 @pytest.fixture(scope="session")
-def talked(talk: Talk) -> Iterator[str]:
+def talked(talk: Talk) -> str:
     """Somebody who has talked a little."""
     person = "+34699000111"
     for text in ("Hola, me llamo Vera.", "Vivo en Lugo y hoy estoy cansada."):
         (delivery,) = talk.write(person, text)
         assert talk.wait_until_answered(person, [delivery["event_id"]])
-    yield person
+    return person
 
 
 def _faults(page: Page) -> list[str]:
@@ -297,16 +313,9 @@ def _seed(talk: Talk, person: str) -> None:
     requests = []
     for seq in range(1, MANY + 1):
         at = start + timedelta(minutes=20 * seq)
-        message = Message(
-            conversation,
-            seq,
-            "user" if seq % 2 else "assistant",
-            f"Mensaje {seq} " + "de una charla larga. " * (seq % 9),
-            "text",
-            at,
-            at,
-            f"evt_seed_{seq}",
-        )
+        text = f"Mensaje {seq} " + "de una charla larga. " * (seq % 9)
+        role: Role = "user" if seq % 2 else "assistant"
+        message = Message(conversation, seq, role, text, "text", at, at, f"evt_seed_{seq}")
         requests.append({"PutRequest": {"Item": to_wire(message_item(message, None))}})
     for first in range(0, MANY, 25):
         dynamodb.batch_write_item(RequestItems={table: requests[first : first + 25]})

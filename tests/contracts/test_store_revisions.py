@@ -13,7 +13,9 @@ from whatsapp_agent.store.wire import from_wire, to_wire
 
 class TestRevise:
     def test_a_message_gets_other_words_and_keeps_everything_else(self, stores: Stores):
-        stored = message(1, "hello", message_id="wamid.1", quote="hi", spent=Spent(NOW, 1, 5, 1, True, "media", NOW, 3))
+        stored = message(
+            1, "hello", message_id="wamid.1", quote="hi", spent=Spent(NOW, 1, 5, 1, True, "media", NOW, 3)
+        )
         stores.ledger.claim(turn(), stored)
         assert stores.conversations.revise(stored, text="bye", kind="voice")
         assert stores.conversations.newest_messages(CONVERSATION, 1) == [

@@ -44,11 +44,11 @@ def functions(template: dict[str, Any]) -> set[str]:
 
 
 def with_endpoint(endpoint: str, publish: Callable[[str, bytes], str]) -> Path:
-    """The template built for x86_64, changed in two ways for invoking it again and again in containers.
+    """The template built for x86_64, changed in three ways for invoking it again and again in containers.
 
-    It has one more variable, for `sam local` passes on only those that a template declares; and the layers are
+    It has one more variable, for `sam local` passes on only those that a template declares; the layers are
     published ones, for `sam local` makes a new image for each invocation of a function with layers of the
-    template's own.
+    template's own; and functions have time for a cold start on a busy machine.
 
     Args:
         publish: Publishes a layer under a name; returns its ARN.
@@ -58,6 +58,7 @@ def with_endpoint(endpoint: str, publish: Callable[[str, bytes], str]) -> Path:
     for name in functions(template):
         properties = template["Resources"][name]["Properties"]
         properties["Environment"]["Variables"]["AWS_ENDPOINT_URL"] = endpoint
+        properties["Timeout"] = 120
         for layer in properties["Layers"]:
             logical_id = layer["Ref"]
             if logical_id not in arns:

@@ -98,6 +98,7 @@ class _Invoker:
             command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=300, check=False
         )
         assert done.returncode == 0, done.stderr[-3000:]
+        assert done.stdout.strip(), done.stderr[-3000:]
         # What comes after the report is the runtime's complaint about being stopped.
         assert "Traceback" not in done.stderr.partition("REPORT RequestId")[0], done.stderr[-3000:]
         return json.loads(done.stdout.strip().splitlines()[-1])

@@ -19,6 +19,7 @@ from whatsapp_agent.compaction.episodes import EpisodeKeeper
 from whatsapp_agent.erasure import Erasure, ErasureParts
 from whatsapp_agent.events import Event
 from whatsapp_agent.memory.records import AgentProfile, CompactionJob, Message
+from whatsapp_agent.prices import ModelPrice
 from whatsapp_agent.recall_ports import Embedder
 from whatsapp_agent.turns.activity import Activity
 from whatsapp_agent.turns.agents import AgentFinder
@@ -77,6 +78,7 @@ class World:
         forget_on_opt_out: bool = False,
         retention_days: int = 0,
         archive: bool = False,
+        price: ModelPrice | None = None,
         max_receive_count: int = 5,
         executor: Executor | None = None,
         provider: FakeProvider | None = None,
@@ -140,6 +142,7 @@ class World:
                     self.telemetry,
                     self.now,
                     embedder=embedder,
+                    price=price,
                     tools=maker(
                         [FactTools(self.facts, self.telemetry, self.now), KnowledgeTools(recaller)],
                         self.telemetry,

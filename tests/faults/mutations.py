@@ -3,6 +3,7 @@
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
@@ -17,7 +18,7 @@ from tests.faults.processes import ROOT
 CONTRACTS = ROOT / "tests" / "contracts"
 RACES = ROOT / "tests" / "faults" / "test_store_races.py"
 STORE = ROOT / "layers" / "core" / "whatsapp_agent" / "store"
-KEYS = frozenset({"OF_CONVERSATION", "AFTER_SEQ", "THROUGH_SEQ", "WITH_PREFIX"})
+KEYS = re.compile(r"OF_.*|AFTER_SEQ|THROUGH_SEQ|WITH_PREFIX")
 """Constants of the store that say what to read, not when to write."""
 
 
@@ -104,7 +105,7 @@ def named_conditions(folder: Path = STORE) -> dict[str, str]:
             name, text = node.targets[0].id, _text(node.value, values)
             if name.isupper() and text and "#" in text and (":" in text or "(" in text):
                 values[name] = text
-                if name not in KEYS:
+                if not KEYS.fullmatch(name):
                     found[f"{path.stem}.{name}"] = text
     return found
 

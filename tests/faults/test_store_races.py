@@ -11,7 +11,7 @@ from tests.builders import CONVERSATION, NOW, fact, message, turn
 from tests.contracts.stores import Stores, dynamo_stores, stores_on
 from tests.contracts.tables import dynamodb_client
 from whatsapp_agent.clock import to_epoch
-from whatsapp_agent.errors import MessagesGone, TurnMoved
+from whatsapp_agent.errors import MessagesGone, SummaryMoved, TurnMoved
 from whatsapp_agent.memory.records import FactUpdate
 from whatsapp_agent.store.retention import DynamoRetention
 
@@ -120,6 +120,17 @@ class TestExpiredSummaries:
         expire(stores, "summaries", SUMMARY)
         stores.conversations.set_state(CONVERSATION, opted_out_at=None, paused_until=None)
         assert stores.conversations.summary(CONVERSATION).version == 0
+
+    def test_no_share_of_a_large_compaction_is_written_on_one(self, stores: Stores) -> None:
+        stores.put_first_message()
+        stores.compact()
+        expire(stores, "summaries", SUMMARY)
+        notes = [fact("note", f"note {index}", item=str(index)) for index in range(110)]
+        with pytest.raises(SummaryMoved):
+            stores.compact(
+                *(FactUpdate("note", note.item, 0, note, None) for note in notes), expected_version=1
+            )
+        assert stores.facts.facts(CONVERSATION) == []
 
     def test_one_that_somebody_has_written_anew_is_not_deleted(self, stores: Stores) -> None:
         stores.put_first_message()

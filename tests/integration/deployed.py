@@ -6,12 +6,13 @@ import importlib.util
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 import boto3
 import botocore.handlers
@@ -248,7 +249,8 @@ def deployed(monkeypatch: pytest.MonkeyPatch, folder: Path, **parameters: str) -
         "AWS_ACCESS_KEY_ID": "test",
         "AWS_SECRET_ACCESS_KEY": "test",
         "AWS_DEFAULT_REGION": REGION,
-        "POWERTOOLS_SERVICE_NAME": "stack-of-tests",
+        # A logger of that name lives as long as the process, and so does the stream that it writes to.
+        "POWERTOOLS_SERVICE_NAME": f"stack-{uuid4().hex[:8]}",
     }.items():
         monkeypatch.setenv(name, value)
     package = folder / "layer"

@@ -208,3 +208,32 @@ def test_the_stacks_name_is_the_service_of_every_function(
         telemetry.count("Turn")
         telemetry.flush()
     assert [line["service"] for line in metrics(capsys.readouterr().out)] == ["stack-2", "stack-2"]
+
+
+def test_measurements_are_kept_one_by_one_in_milliseconds(capsys: pytest.CaptureFixture[str]) -> None:
+    telemetry = PowertoolsTelemetry("reply", service="measured", hash_key=KEY)
+    for milliseconds in (10.04, 20, -1, float("nan")):
+        telemetry.measure("AnswerMilliseconds", milliseconds)
+    with pytest.raises(ValueError, match="inside"), telemetry.step("model"):
+        raise ValueError("inside")
+    telemetry.count("Turn")
+    telemetry.flush()
+    telemetry.flush()
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert len(lines) == 2
+    assert lines[0]["AnswerMilliseconds"] == [10.0, 20.0, 0.0]
+    assert lines[0]["Turn"] == [1.0]
+    units = {metric["Name"]: metric["Unit"] for metric in lines[0]["_aws"]["CloudWatchMetrics"][0]["Metrics"]}
+    assert units == {"Turn": "Count", "AnswerMilliseconds": "Milliseconds"}
+    assert lines[1]["step"] == "model"
+    assert len(lines[1]["StepMilliseconds"]) == 1
+
+
+def test_more_measurements_than_one_line_holds_are_all_written(capsys: pytest.CaptureFixture[str]) -> None:
+    telemetry = PowertoolsTelemetry("reply", service="many", hash_key=KEY)
+    for _ in range(250):
+        telemetry.measure("StepMilliseconds", 1.0, step="read")
+    telemetry.flush()
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert sum(len(line["StepMilliseconds"]) for line in lines) == 250
+    assert {line["step"] for line in lines} == {"read"}

@@ -103,7 +103,7 @@ class ErasureRequest:
         """
         person, agent = request.get("person"), request.get("agent", self._default_agent)
         if not isinstance(person, str) or not isinstance(agent, str) or not agent:
-            return {"queued": False, "error": 'expected {"person": "+34600111222", "agent": "optional"}'}
+            return {"queued": False, "error": 'expected {"person": "phone or user id", "agent": "optional"}'}
         try:
             key = canonical(person)
         except ValueError as error:

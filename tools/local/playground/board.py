@@ -26,6 +26,15 @@ class Board:
         with self._lock:
             return self._values.get((channel, key), (0, None))[1]
 
+    def values(self, channel: str) -> dict[str, Any]:
+        """Everything that a channel shows, by key."""
+        with self._lock:
+            return {
+                key: value
+                for (name, key), (_, value) in self._values.items()
+                if name == channel and value is not None
+            }
+
     def clear(self, *, but: tuple[str, ...] = ()) -> None:
         """Takes everything away, except the channels in `but`; pages begin anew."""
         with self._lock:

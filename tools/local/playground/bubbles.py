@@ -19,7 +19,7 @@ class Bubble:
 
     Attributes:
         side: `me` for the person, `agent`, or `owner`.
-        at: The phone's time, which may be ahead of the real one.
+        at: When it was said, as the phone shows it: travelling in time makes it older.
         order: Milliseconds of real time, by which bubbles are ordered.
         state: `sending`, `lost`, `queued`, `remembered`, `answered`, `sent`, or how a turn ended otherwise.
         seq: Place of the remembered message; 0 where there is none yet.
@@ -56,18 +56,23 @@ def of_stored(message: Message) -> Bubble:
     )
 
 
-def of_received(sent: Mapping[str, Any], ahead: timedelta, seq: int) -> Bubble:
-    """A message that the provider took for the person; `ahead` is how far the phone's clock is."""
+def of_received(sent: Mapping[str, Any], stored: Message | None) -> Bubble:
+    """A message that the provider took for the person, and the remembered one that it is a part of."""
     at = from_iso(str(sent["at"]))
     return Bubble(
         key=str(sent["id"]),
         side="agent",
         text=str(sent["text"]),
         kind="text",
-        at=to_iso(at + ahead),
+        at=to_iso(stored.sent_at if stored else at),
         order=int(at.timestamp() * 1000),
-        seq=seq,
+        seq=stored.seq if stored else 0,
     )
+
+
+def older(bubble: Mapping[str, Any], days: int) -> dict[str, Any]:
+    """A shown bubble, said so many days earlier."""
+    return {**bubble, "at": to_iso(from_iso(str(bubble["at"])) - timedelta(days=days))}
 
 
 def ticked(bubble: Bubble, turn: Turn, turns: Mapping[str, Turn]) -> Bubble:

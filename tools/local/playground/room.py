@@ -3,10 +3,10 @@
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
-from tools.local.playground import bubbles, prompts, shown
+from tools.local.playground import aging, bubbles, prompts, shown
 from tools.local.playground.board import Board
 from tools.local.playground.bubbles import Bubble
 from tools.local.playground.connection import Connection
@@ -31,7 +31,6 @@ class Room:
         self.name = name
         self.conversation = connection.conversation(phone)
         self.board = Board()
-        self.ahead = timedelta()
         self._connection = connection
         self._journal = Journal()
         self._lock = threading.RLock()
@@ -67,8 +66,17 @@ class Room:
     def say(self, key: str, **values: Any) -> None:
         """Puts a line between the bubbles: time has passed, the number was replaced."""
         now = utc_now()
-        note = {"key": key, "side": "note", "at": to_iso(now + self.ahead), "text": ""}
+        note = {"key": key, "side": "note", "at": to_iso(now), "text": ""}
         self.board.put("bubbles", key, {**note, "order": int(now.timestamp() * 1000), **values})
+
+    def grow_older(self, days: int) -> None:
+        """Everything that was said so far becomes so many days older."""
+        with self._lock:
+            aging.age(self._connection, self.conversation, days)
+            for key, shown_before in self.board.values("bubbles").items():
+                self.board.put("bubbles", key, bubbles.older(shown_before, days))
+            for key, bubble in self._journal.written.items():
+                self._journal.written[key] = replace(bubble, at=bubbles.older(bubble.as_json(), days)["at"])
 
     def refresh(self) -> None:
         """Reads what may have changed: the newest messages, the summary, the facts, open turns."""
@@ -183,7 +191,8 @@ class Room:
             shown_before = self.board.get("bubbles", key)
             turn = by_part.get(key)
             if shown_before is None or (turn and not shown_before["seq"]):
-                bubble = bubbles.of_received(sent, self.ahead, turn.reply_seq if turn else 0)
+                stored = journal.messages.get(turn.reply_seq) if turn else None
+                bubble = bubbles.of_received(sent, stored)
                 self._show(replace(bubble, at=shown_before["at"]) if shown_before else bubble)
 
     def _show_memory(self, summary: Summary) -> None:
@@ -197,7 +206,6 @@ class Room:
             "name": self.name,
             "opted_out_at": shown.moment(summary.opted_out_at),
             "paused_until": shown.moment(summary.paused_until),
-            "ahead_seconds": self.ahead.total_seconds(),
             "last_seq": journal.last_seq,
             "through_seq": summary.through_seq,
         }

@@ -4,20 +4,22 @@ import base64
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
+from tools.local.errors import LocalError
 from tools.local.playground import media
 from tools.local.playground.bubbles import Bubble
 from tools.local.playground.room import Room
 from tools.local.playground.stage import Stage
+from tools.local.talk import poll
 from whatsapp_agent.clock import to_iso, utc_now
 
 _NOWHERE = "http://127.0.0.1:9/"
 """The discard port: nobody listens there."""
 _LOST_SECONDS = 1.2
 _ATTEMPTS = 6
+_PATIENCE_SECONDS = 30.0
 
 
 class Writing:
@@ -63,8 +65,14 @@ class Writing:
         return ids
 
     def travel(self, room: Room, days: int) -> None:
-        """From now on the person's phone is so many days further ahead."""
-        room.ahead += timedelta(days=days)
+        """What the person has said so far becomes so many days older.
+
+        Raises:
+            LocalError: Something of theirs stays on its way.
+        """
+        if not poll(lambda: not room.busy, _PATIENCE_SECONDS):
+            raise LocalError("something of this person is still on its way: try again when it is answered")
+        room.grow_older(days)
         room.say(f"travel-{uuid4().hex}", text="travel", days=days)
         self._stage.wake()
 
@@ -78,7 +86,7 @@ class Writing:
         ids = [f"evt_page_{uuid4().hex[:16]}" for _ in messages]
         now = utc_now()
         for place, (event_id, (kind, text)) in enumerate(zip(ids, looks, strict=True)):
-            at = to_iso(now + room.ahead)
+            at = to_iso(now)
             order = int(now.timestamp() * 1000) + place
             room.write(Bubble(event_id, "me", text, kind, at, order, state="sending"))
         self._stage.wake()
@@ -88,7 +96,7 @@ class Writing:
             "person": room.phone,
             "number": self._stage.number,
             "contact_name": room.name,
-            "sent_at": to_iso(now + room.ahead),
+            "sent_at": to_iso(now),
             "messages": messages,
             **options,
         }

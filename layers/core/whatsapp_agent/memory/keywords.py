@@ -14,7 +14,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 _SATURATION = 1.2
@@ -38,35 +38,40 @@ _DIGIT = re.compile(r"\d")
 
 def folded(text: str) -> str:
     """The text in one width and case, without accents, every digit as an ASCII one."""
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    if text.isascii():
+        return text.lower()
+    # Folding the case of what was taken apart: there are capitals in one sign (ℋ, ㏂).
+    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
     kept = (char for char in decomposed if not unicodedata.combining(char))
     return "".join(str(unicodedata.digit(char)) if char.isdecimal() else char for char in kept)
 
 
-def features(text: str) -> dict[str, float]:
+def features(text: str) -> dict[str, int]:
     """What the ranking counts of a text: how often each feature occurs."""
-    counted: Counter[str] = Counter()
+    return dict(Counter(_features(text)))
+
+
+def _features(text: str) -> Iterator[str]:
     for run in _RUN.findall(folded(text)):
         parts = _PART.findall(run)
         if len(parts) > 1 and _DIGIT.search(run):
-            counted["".join(parts)] += 1
+            yield "".join(parts)
         for part in parts:
-            _count_part(part, counted)
-    return dict(counted)
+            yield from _features_of_part(part)
 
 
-def _count_part(part: str, counted: Counter[str]) -> None:
+def _features_of_part(part: str) -> Iterator[str]:
     rest = part
-    for unspaced in _UNSPACED.findall(part):
-        pairs = [unspaced[place : place + 2] for place in range(len(unspaced) - 1)]
-        counted.update(pairs or [unspaced])
-        counted.update(f"~{char}" for char in unspaced)
-        rest = rest.replace(unspaced, " ")
+    if not part.isascii():
+        for unspaced in _UNSPACED.findall(part):
+            yield from [unspaced[place : place + 2] for place in range(len(unspaced) - 1)] or [unspaced]
+            yield from (f"~{char}" for char in unspaced)
+            rest = rest.replace(unspaced, " ")
     for word in rest.split():
-        counted[word] += 1
+        yield word
         if len(word) > _PIECE and not word.isdecimal():
             # Marked, so that a piece never counts as the whole word that it looks like.
-            counted.update(f"~{word[place : place + _PIECE]}" for place in range(len(word) - _PIECE + 1))
+            yield from [f"~{word[place : place + _PIECE]}" for place in range(len(word) - _PIECE + 1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +90,14 @@ class Match:
 class KeywordIndex:
     """Texts prepared for ranking. Read-only once made, so several threads may share it."""
 
-    def __init__(self, texts: Mapping[str, str]) -> None:
-        counted = {key: features(text) for key, text in texts.items()}
-        lengths = {key: sum(found.values()) for key, found in counted.items()}
+    def __init__(self, texts: Mapping[str, str], only: Collection[str] | None = None) -> None:
+        """Prepares the texts. For one question it is enough, and quicker, to count `only` its features."""
+        counted: dict[str, Counter[str]] = {}
+        lengths: dict[str, int] = {}
+        for key, text in texts.items():
+            told = list(_features(text))
+            lengths[key] = len(told)
+            counted[key] = Counter(told if only is None else [each for each in told if each in only])
         average = sum(lengths.values()) / len(lengths) if lengths else 1.0
         self._size = len(counted)
         self._damping = {

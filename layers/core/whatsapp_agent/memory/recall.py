@@ -7,7 +7,7 @@ one is counts, which a fusion of ranks throws away. The weights were measured, s
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from whatsapp_agent.memory.keywords import KeywordIndex, Match
+from whatsapp_agent.memory.keywords import KeywordIndex, Match, features
 from whatsapp_agent.memory.passages import Candidates, Found, Passage, Recalled, RecallRules
 
 WORD_WEIGHT = 0.5
@@ -52,7 +52,8 @@ def rank(
     """
     passages = candidates.passages
     if index is None:
-        index = KeywordIndex({key: passage.searchable for key, passage in passages.items()})
+        asked = features(question).keys() | features(context).keys()
+        index = KeywordIndex({key: passage.searchable for key, passage in passages.items()}, asked)
     matches = index.match(question, context, context_weight=context_weight)
     words = _shares_of_best({key: match.score for key, match in matches.items() if key in passages})
     near = {key: value for key, value in candidates.similarities.items() if key in passages}

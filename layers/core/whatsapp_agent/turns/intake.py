@@ -85,7 +85,7 @@ class Intake:
                 counted.append(replace(message, spent=known.spent if known else spent))
                 continue
             try:
-                after = self._account(context, profile, spent, message)
+                after = self._account(profile, spent, message)
             except Exception as error:  # noqa: BLE001 - the rule of this method
                 self._telemetry.count("LimiterFailed")
                 self._telemetry.error("limiter_failed", error=type(error).__name__)
@@ -97,9 +97,7 @@ class Intake:
             spent = after
         return counted
 
-    def _account(
-        self, context: Context, profile: AgentProfile, spent: Spent, message: ReceivedMessage
-    ) -> Spent:
+    def _account(self, profile: AgentProfile, spent: Spent, message: ReceivedMessage) -> Spent:
         now, event = self._now(), message.event
         after = allowance.heard(
             spent,

@@ -16,7 +16,7 @@ MOST_CHUNKS = 1000
 """Chunks that are ranked by their words; what is beyond them is found by its vector only. A megabyte to read,
 and half a second to index, once per process and change."""
 
-FRESH = timedelta(seconds=60)
+FRESH = timedelta(seconds=30)
 """How long a process goes by the catalogue that it has read."""
 
 
@@ -51,7 +51,7 @@ class Knowledge:
         self._lock = Lock()
 
     def of(self, agent: str, model: str) -> Known:
-        """The agent's knowledge; empty where it has none. Costs half a read unit a minute while it stays so.
+        """The agent's knowledge; empty where it has none. Costs one read unit a minute while it stays so.
 
         Vectors that another model than `model` made are counted when they are met: they are not compared.
 

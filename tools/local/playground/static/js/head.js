@@ -21,6 +21,7 @@ function who() {
   const person = currentPerson();
   if (!person) return;
   const state = room.person.get("state") ?? {};
+  if (state.phone) $("#mind").dataset.phone = state.phone;
   $("#person-name").textContent = nameOf(person);
   const parts = [phoneNumber(person.phone)];
   if (state.opted_out_at) parts.push(t("opted_out"));

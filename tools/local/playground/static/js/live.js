@@ -38,7 +38,7 @@ export function follow(chosen) {
     }
   });
   source.addEventListener("open", () => touch("connected"));
-  source.addEventListener("error", () => touch("disconnected"));
+  source.addEventListener("error", () => touch(source.readyState === EventSource.CLOSED ? "missing" : "disconnected"));
 }
 
 export const connected = () => source?.readyState === EventSource.OPEN;

@@ -6,6 +6,8 @@ import { phoneNumber } from "./format.js";
 import { ask, trying } from "./toasts.js";
 import { keep, t } from "./words.js";
 
+export const DEFAULT_PERSON = "+34600111222";
+
 export const nameOf = (person) => person?.name || phoneNumber(person?.phone ?? "");
 export const initials = (name) => (name.startsWith("+") ? name.slice(-2) : name.slice(0, 1).toUpperCase());
 export const hue = (text) => [...text].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)) % 360, 7);
@@ -30,8 +32,9 @@ export function startPeople() {
         type: "button", title: nameOf(person), "aria-label": nameOf(person), "aria-current": person.chosen ? "true" : null,
         onclick: () => choose(person.phone),
       }, face(person))));
-    if (people.length && !currentPerson()) choose(people[0].phone);
   });
+  // Whoever was looked at last is not known to a stack that was started anew.
+  show(["missing"], ({ now }) => now.has("missing") && phone !== DEFAULT_PERSON && choose(DEFAULT_PERSON));
   $("#add-person").addEventListener("click", add);
 }
 

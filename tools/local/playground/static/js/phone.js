@@ -52,16 +52,11 @@ function openTabPhone() {
 function header() {
   const about = stack.get("about");
   if (!about) return;
-  const state = room.person.get("state");
   $("#agent-face").textContent = initials(about.agent);
   $("#agent-name").textContent = about.agent;
   const typing = room.person.get("typing");
   $("#agent-state").textContent = typing ? t("typing") : `${t("online")} · ${phoneNumber(about.number)}`;
   $("#agent-state").classList.toggle("typing", Boolean(typing));
-  const days = Math.round((state?.ahead_seconds ?? 0) / 86400);
-  $("#ahead").hidden = days === 0;
-  $("#ahead").textContent = t("ahead", { days });
-  $("#ahead").title = t("ahead_title");
   const person = currentPerson();
   $("#welcome h3").textContent = t("welcome", { agent: about.agent });
   if (person) $("#phone").dataset.person = nameOf(person);
