@@ -88,7 +88,7 @@ def _photographed(open_page: Callable[..., Page], first: Page, person: str) -> N
     """The pictures of the README: the same talk, light and dark."""
     IMAGES.mkdir(parents=True, exist_ok=True)
     for theme in ("light", "dark"):
-        page = open_page(theme=theme)
+        page = open_page(theme=theme, language="en-GB")
         page.evaluate("phone => localStorage.setItem('playground.person', phone)", person)
         page.reload()
         page.locator("#summary .summary-text").wait_for()

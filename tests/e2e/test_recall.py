@@ -75,9 +75,9 @@ def test_an_answer_that_only_the_pdf_holds_is_found_named_and_gone_when_it_is_re
     assert gone
 
 
-def test_a_detail_of_the_fifth_of_three_hundred_messages_is_recalled_and_erased(talk: Talk, person: str):
+def test_a_detail_of_the_fifth_of_many_messages_is_recalled_and_erased(talk: Talk, person: str):
     detail = "My bicycle has the frame number WX-8841-Q."
-    texts = [f"Small talk number {number}, nothing more." for number in range(300)]
+    texts = [f"Small talk number {number}, nothing more." for number in range(180)]
     texts[4] = detail
     for start in range(0, len(texts), 20):
         answer_to(talk, person, *texts[start : start + 20])

@@ -2,10 +2,12 @@
 function is the template's own. Each call to AWS is written down as the permission that it needs.
 """
 
+import gc
 import importlib.util
 import json
 import re
 import shutil
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -281,6 +283,10 @@ def deployed(monkeypatch: pytest.MonkeyPatch, folder: Path, **parameters: str) -
             )
             calls.listener = made.record
             yield made
+            made.restart()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ResourceWarning)
+                gc.collect()
     finally:
         botocore.handlers.BUILTIN_HANDLERS.remove(("before-send", calls))
         model.close()

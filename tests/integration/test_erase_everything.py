@@ -24,6 +24,12 @@ from whatsapp_agent.store.items import message_item, turn_item
 from whatsapp_agent.store.recall import DynamoRecallStore
 from whatsapp_agent.store.wire import to_wire
 
+pytestmark = pytest.mark.filterwarnings(
+    # The handlers keep their connections, as they do on Lambda; here they end with the test.
+    "ignore::ResourceWarning",
+    "ignore::pytest.PytestUnraisableExceptionWarning",
+)
+
 OTHER = "+34600999888"
 ALIAS = "+34699000000"
 CONVERSATION, OTHERS = conversation_key("sales", PERSON), conversation_key("sales", OTHER)

@@ -14,11 +14,17 @@ import pytest
 
 from tests.builders import PERSON
 from tests.integration.deployed import SECRETS, Deployed, deployed
-from tests.integration.scenario import ALIAS, FRIEND, MOVED, THIRD, Story
+from tests.integration.scenario import ALIAS, FRIEND, MOVED, SILENT, THIRD, Story
 from whatsapp_agent.errors import ConfigurationError
 
+pytestmark = pytest.mark.filterwarnings(
+    # The handlers keep their connections, as they do on Lambda; here they end with the test.
+    "ignore::ResourceWarning",
+    "ignore::pytest.PytestUnraisableExceptionWarning",
+)
+
 CANARY = "zq7canary4xw"
-PHONES = [phone.lstrip("+") for phone in (PERSON, FRIEND, MOVED, THIRD, "+4915112345678")]
+PHONES = [phone.lstrip("+") for phone in (PERSON, FRIEND, MOVED, SILENT, THIRD, "+4915112345678")]
 PRIVATE = [
     CANARY,
     ALIAS,

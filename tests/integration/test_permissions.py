@@ -10,6 +10,12 @@ from tests.architecture.template import resources
 from tests.integration.deployed import FUNCTIONS, Deployed, Permission, deployed
 from tests.integration.scenario import Story
 
+pytestmark = pytest.mark.filterwarnings(
+    # The handlers keep their connections, as they do on Lambda; here they end with the test.
+    "ignore::ResourceWarning",
+    "ignore::pytest.PytestUnraisableExceptionWarning",
+)
+
 # What the service does on a function's behalf: it takes from the queue, and it writes the log.
 TAKEN_BY_LAMBDA = {
     (f"sqs:{action}", queue)

@@ -24,7 +24,7 @@ from whatsapp_agent.errors import AgentError
 HELP = """
 Look up, correct, export and erase what the agent remembers about a person; watch and mend a deployment.
 
-Without [bold]--stack-name[/bold] it works on the stack that [bold]make run[/bold] runs on this machine; with it,
+Without [bold]--stack-name[/bold] it works on the stack that [bold]make run[/bold] runs on this machine; with it
 on a stack in your AWS account, with your AWS credentials. Options of this page may also stand behind a command.
 
 A start: [bold]operate stats[/bold], then [bold]operate inspect +34600111222[/bold].
