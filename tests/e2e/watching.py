@@ -1,8 +1,8 @@
 """Looks into a running stack: queues, processes of functions, prompts."""
 
-import subprocess
 from typing import Any
 
+from tools.local import workers
 from tools.local.clients import client
 from tools.local.talk import Talk, poll
 
@@ -29,9 +29,7 @@ def idle(talk: Talk, seconds: float = 90) -> bool:
 
 def workers_of(talk: Talk, function: str) -> list[int]:
     """Processes that run a function: the emulator unpacks it into a folder of the function's name."""
-    mark = f"ministack-lambda-{talk.info.resources[function]}-"
-    listed = subprocess.run(["ps", "-axww", "-o", "pid=,command="], capture_output=True, text=True, check=True)
-    return [int(line.split()[0]) for line in listed.stdout.splitlines() if mark in line]
+    return workers.workers_of(talk.info, function)
 
 
 def reply_inputs(talk: Talk, text: str) -> list[list[dict[str, Any]]]:

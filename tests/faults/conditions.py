@@ -19,7 +19,8 @@ class Site:
 
     Attributes:
         caller: The adapter's method: `DynamoLedger.commit`.
-        action: Kind and table of the action; `further …` where one like it stands before it in a transaction.
+        action: Kind and table of the action; `further …` where one that changes something else stands before
+            it in the same transaction.
         condition: The whole expression.
     """
 
@@ -84,13 +85,13 @@ def sites_in(
         actions = [(_WRITES[operation], dict(parameters))]
     else:
         actions = [(kind, each[kind]) for each in parameters.get("TransactItems", ()) for kind in each]
-    seen: set[Site] = set()
+    seen: dict[Site, set[str]] = {}
     for kind, given in actions:
         if condition := given.get("ConditionExpression"):
             site = Site(caller, f"{kind} {_table(given)}", condition)
-            if site in seen:
+            changed = set(_NAME.findall(given.get("UpdateExpression", "")))
+            if seen.setdefault(site, changed) != changed:
                 site = replace(site, action=f"further {site.action}")
-            seen.add(site)
             yield site, given
 
 

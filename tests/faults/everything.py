@@ -10,7 +10,7 @@ from multiprocessing import get_context
 
 from tests.faults.campaign import Campaign, Tally, pairs, sample
 from tests.faults.deployment import laboratory
-from tests.faults.mutations import Suite, all_mutants, named_conditions
+from tests.faults.mutations import HARMLESS, Suite, all_mutants, named_conditions
 from tests.faults.processes import ROOT
 from tests.faults.scenarios import SCENARIOS
 
@@ -111,6 +111,7 @@ def conditions() -> Report:
         for mutant in all_mutants(sites):
             killer = suite.judge(mutant, sites[mutant.site]).killer
             report.add(bool(killer), f"{mutant}\n    {killer.rpartition('::')[2] or 'NOBODY NOTICES'}")
+        report.lines += [f"{mutant}\n    harmless: {reason}" for mutant, reason in HARMLESS.items()]
     return report
 
 

@@ -48,13 +48,15 @@ class Watch:
 
 
 def calling_method() -> str:
-    """The adapter's method on whose behalf DynamoDB is called: the outermost function of the store."""
+    """The adapter's method on whose behalf DynamoDB is called: where the call came into the store."""
     found = ""
     frame = sys._getframe()
     while frame.f_back is not None:
         frame = frame.f_back
         if Path(frame.f_code.co_filename).parent == STORE:
             found = frame.f_code.co_qualname
+        elif found:
+            break
     return found
 
 

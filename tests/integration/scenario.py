@@ -175,6 +175,8 @@ class Story:
         self.tell(PersonChangedNumber(f"back_{self.canary}", MOVED, FRIEND, NUMBER, now))
         self.tell(NumberReplaced(f"replaced_{self.canary}", NUMBER, "+15550199", now, self.canary))
         # Expired in the eyes of the store, which then has to put it away before it writes.
+        self.expired(f"sales#{SILENT}")
+        self.tell(replace(self.message(""), text="STOP", person=SILENT, address=SILENT))
         self.tell(
             OwnerMessage(
                 f"owner_{self.canary}",

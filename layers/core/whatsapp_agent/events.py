@@ -143,9 +143,7 @@ class DeliveryStatus:
     code: str = ""
 
 
-Event = (
-    InboundMessage | OwnerMessage | NumberReplaced | PersonChangedNumber | OptOut | Erase | DeliveryStatus
-)
+Event = InboundMessage | OwnerMessage | NumberReplaced | PersonChangedNumber | OptOut | Erase | DeliveryStatus
 
 _CLASSES: dict[str, type[Any]] = {
     cls.kind_name: cls

@@ -54,9 +54,7 @@ class Senses(Protocol):
     def transcribe(self, audio: bytes, filename: str, *, model: str, seconds: float) -> Heard:
         """What is said in a recording. `filename` tells the container by its ending."""
 
-    def describe(
-        self, picture: bytes, mime_type: str, *, language: str, caption: str, seconds: float
-    ) -> str:
+    def describe(self, picture: bytes, mime_type: str, *, language: str, caption: str, seconds: float) -> str:
         """What a picture shows, in the language with that tag; never empty."""
 
 

@@ -1,5 +1,6 @@
 """The figures of the benchmark of recall, and the page that shows them."""
 
+import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -128,9 +129,9 @@ the words' with a weight of {word_weight}. Words that were said just before the 
 
 {by_language}
 
-In English the vectors of this model alone find nearly everything, more than fusion does. In the other
-languages they say little, and the words carry the result. A model that knows all of these languages was not
-measured: there is no network in the benchmark.
+In English the vectors of this model alone find about as much as fusion does. In the other languages they say
+little, and the words carry the result. A model that knows all of these languages was not measured: there is no
+network in the benchmark.
 
 ## By kind of question, at 5 / at 10
 
@@ -163,7 +164,7 @@ def markdown(found: dict[str, Any]) -> str:
             row["unanswerable_without_passage"],
         )
         floors.append(f"| {floor} | {' | '.join(map(str, cells))} |")
-    return PAGE.format(
+    page = PAGE.format(
         **{name: found[name] for name in ("questions", "answerable", "passages")},
         **found["embedding"],
         **found["parameters"],
@@ -175,3 +176,11 @@ def markdown(found: dict[str, Any]) -> str:
         weights="\n".join(_wide(found["word_weight"])),
         floors="\n".join(floors),
     )
+    return "\n\n".join(map(_filled, page.split("\n\n")))
+
+
+def _filled(paragraph: str) -> str:
+    """Prose in lines of like length; tables and headings as they are."""
+    if paragraph.startswith(("|", "#")):
+        return paragraph
+    return textwrap.fill(paragraph, 110, break_long_words=False, break_on_hyphens=False)

@@ -67,9 +67,9 @@ class _Page:
         """The board of the stack and that of a person, as they change."""
         phone = request.path_params["phone"]
         try:
-            self._stage.room(phone)
-        except LocalError as error:
-            return JSONResponse({"error": str(error)}, 404)
+            await run_in_threadpool(self._stage.room, phone)
+        except LocalError:
+            return Response("event: missing\ndata: {}\n\n", media_type="text/event-stream")
         return StreamingResponse(self._changes(phone), media_type="text/event-stream")
 
     async def _changes(self, phone: str) -> AsyncIterator[str]:

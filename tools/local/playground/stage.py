@@ -1,9 +1,10 @@
 """All people of the page, and the thread that watches the stack for those who are looked at."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from time import monotonic
 from typing import Any
 from urllib.parse import urlencode
 
@@ -24,6 +25,7 @@ PEOPLE = (("+34600111222", "Maya"), ("+393331234567", "Marco"), ("+447700900123"
 
 _BUSY_SECONDS, _IDLE_SECONDS = 0.35, 1.5
 _BUSY_ROUNDS = 12
+_MEET_SECONDS = 10.0
 _KEPT_CALLS = 200
 _OFFERED_AGAIN = timedelta(seconds=15)
 
@@ -39,14 +41,12 @@ class Stage:
         self._rooms: dict[str, Room] = {}
         self._looks: dict[str, int] = {}
         self._calls: dict[int, Asked] = {}
+        self._met_at = monotonic()
         self._wake = threading.Event()
         self._over = threading.Event()
         for phone, name in PEOPLE:
             self.add(phone, name)
-        for conversation in connection.deployment.census.conversations():
-            agent, person = split_conversation(conversation)
-            if agent == connection.deployment.agent_id:
-                self.add(person, "")
+        self._meet(connection.deployment.census.conversations())
         self.describe()
 
     def add(self, phone: str, name: str) -> Room:
@@ -66,8 +66,10 @@ class Stage:
         """A person's room.
 
         Raises:
-            LocalError: Nobody of that number is there.
+            LocalError: Nobody of that number is there, or has written.
         """
+        if phone not in self._rooms:
+            self._meet_who_wrote()
         with self._lock:
             if phone not in self._rooms:
                 raise LocalError(f"nobody with the number {phone} is here: add them first")
@@ -150,6 +152,8 @@ class Stage:
             watched = [self._rooms[phone] for phone, looks in self._looks.items() if looks > 0]
         if not watched:
             return False
+        if monotonic() > self._met_at + _MEET_SECONDS:
+            self._meet_who_wrote()
         waiting = queues.counts(self.connection)
         self.board.put("stack", "queues", waiting)
         typed = self._typing()
@@ -162,6 +166,17 @@ class Stage:
             room.typing(typed.count(room.phone.removeprefix("+")))
         moving = sum(queue[kind] for queue in waiting.values() for kind in ("visible", "taken", "delayed"))
         return bool(moving) or any(room.busy for room in watched)
+
+    def _meet_who_wrote(self) -> None:
+        """Adds those who wrote from elsewhere: `make chat`, a signed request by hand."""
+        self._met_at = monotonic()
+        self._meet({turn.conversation for turn in self.connection.deployment.census.turns()})
+
+    def _meet(self, conversations: Iterable[str]) -> None:
+        for conversation in sorted(conversations):
+            agent, person = split_conversation(conversation)
+            if agent == self.connection.deployment.agent_id and person not in self._rooms:
+                self.add(person, "")
 
     def _newest_calls(self) -> list[Asked]:
         since = to_iso(utc_now() - _OFFERED_AGAIN)

@@ -14,7 +14,7 @@ from whatsapp_agent.telemetry import Telemetry
 
 MOST_CHUNKS = 1000
 """Chunks that are ranked by their words; what is beyond them is found by its vector only. A megabyte to read,
-and half a second to index, once per process and change."""
+and about a second to index, once per process and change."""
 
 FRESH = timedelta(seconds=30)
 """How long a process goes by the catalogue that it has read."""

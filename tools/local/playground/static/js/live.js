@@ -38,7 +38,11 @@ export function follow(chosen) {
     }
   });
   source.addEventListener("open", () => touch("connected"));
-  source.addEventListener("error", () => touch(source.readyState === EventSource.CLOSED ? "missing" : "disconnected"));
+  source.addEventListener("error", () => touch("disconnected"));
+  source.addEventListener("missing", () => {
+    source.close();
+    touch("missing");
+  });
 }
 
 export const connected = () => source?.readyState === EventSource.OPEN;

@@ -9,7 +9,7 @@ import { keep, t } from "./words.js";
 export const DEFAULT_PERSON = "+34600111222";
 
 export const nameOf = (person) => person?.name || phoneNumber(person?.phone ?? "");
-export const initials = (name) => (name.startsWith("+") ? name.slice(-2) : name.slice(0, 1).toUpperCase());
+export const initials = (name) => (name.startsWith("+") ? name.slice(-2) : name.slice(0, 2));
 export const hue = (text) => [...text].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)) % 360, 7);
 export const currentPerson = () => (stack.get("people") ?? []).find((person) => person.phone === phone);
 

@@ -28,7 +28,8 @@ export function startPlot() {
 
 // One point per reply. The full history is what the same prompt would hold with every message so far instead of
 // summary, facts and window; its tokens go by this reply's own characters per token, and all but the newest
-// exchange counts as cached, which is the best case. A reply that called tools sent its prompt several times.
+// exchange counts as cached, which is the best case. A reply that called tools sent its prompt several times: the
+// size is that of one, the cost that of all.
 function points() {
   const price = stack.get("about")?.price;
   const fixed = room.memory.get("instructions_chars") ?? 0;
@@ -37,11 +38,11 @@ function points() {
   let before = 0;
   return replies.map((one) => {
     const perToken = one.prompt_chars / one.usage.input;
-    const full = ((fixed + one.talk_chars - one.text.length) * one.calls) / perToken;
-    const cached = Math.max(0, full - full / one.calls) + (before >= 1024 ? before : 0);
-    before = full / one.calls;
-    const fullCost = price ? ((full - cached) * price.input + cached * price.cached + one.usage.output * price.output) / 1e6 : 0;
-    return { seq: one.seq, tokens: one.usage.input, money: one.cost ?? 0, fullTokens: full, fullMoney: fullCost };
+    const full = (fixed + one.talk_chars - one.text.length) / perToken;
+    const cached = (one.calls - 1) * full + (before >= 1024 ? before : 0);
+    before = full;
+    const fullCost = price ? ((full * one.calls - cached) * price.input + cached * price.cached + one.usage.output * price.output) / 1e6 : 0;
+    return { seq: one.seq, tokens: one.usage.input / one.calls, money: one.cost ?? 0, fullTokens: full, fullMoney: fullCost };
   });
 }
 
