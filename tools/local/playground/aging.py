@@ -5,13 +5,12 @@ past moves instead, in the tables of the local stack, past the ports: what was s
 it. When something was received stays, because erasures are judged by that.
 """
 
+import contextlib
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
-from tools.local.clients import client
-from tools.local.playground.connection import Connection
-from whatsapp_agent.clock import from_iso, to_iso, utc_now
+from whatsapp_agent.clock import from_iso, to_iso
 from whatsapp_agent.store.fact_items import CURRENT, HISTORY
 
 _NEWEST = 200
@@ -20,12 +19,15 @@ _MOMENTS = ("created_at", "updated_at", "valid_until")
 _SECONDS = frozenset({"expires_at"})
 
 
-def age(connection: Connection, conversation: str, days: int) -> None:
-    """Makes the newest messages and the current facts older. Nothing of this person may be on its way."""
-    outputs, dynamodb = connection.info.outputs, client("dynamodb", connection.info.endpoint)
+def age(dynamodb: Any, tables: Mapping[str, str], conversation: str, days: int, now: datetime) -> None:
+    """Makes the newest messages and the current facts older. Nothing of this person may be on its way.
+
+    Args:
+        tables: Physical names, as the stack's outputs have them: `MessagesTable`, `FactsTable`.
+    """
     by = timedelta(days=days)
     messages = dynamodb.query(
-        TableName=outputs["MessagesTable"],
+        TableName=tables["MessagesTable"],
         KeyConditionExpression="conversation = :c",
         ExpressionAttributeValues={":c": {"S": conversation}},
         ScanIndexForward=False,
@@ -33,12 +35,12 @@ def age(connection: Connection, conversation: str, days: int) -> None:
         ConsistentRead=True,
     )["Items"]
     for item in messages:
-        _shift(dynamodb, outputs["MessagesTable"], ("conversation", "seq"), item, ("sent_at",), by)
-    table = outputs["FactsTable"]
+        _shift(dynamodb, tables["MessagesTable"], ("conversation", "seq"), item, ("sent_at",), by)
+    table = tables["FactsTable"]
     for item in _facts(dynamodb, table, conversation, CURRENT):
         _shift(dynamodb, table, ("conversation", "key"), item, (*_MOMENTS, "expires_at"), by)
     for item in _facts(dynamodb, table, conversation, HISTORY):
-        _move_note(dynamodb, table, item, by)
+        _move_note(dynamodb, table, item, by, now)
 
 
 def _facts(dynamodb: Any, table: str, conversation: str, prefix: str) -> list[dict[str, Any]]:
@@ -53,10 +55,10 @@ def _facts(dynamodb: Any, table: str, conversation: str, prefix: str) -> list[di
     return found
 
 
-def _move_note(dynamodb: Any, table: str, item: Mapping[str, Any], by: timedelta) -> None:
+def _move_note(dynamodb: Any, table: str, item: Mapping[str, Any], by: timedelta, now: datetime) -> None:
     """Moves the note that says when a fact will have expired, which has that moment in its key."""
     head, moment, version = item["key"]["S"].rsplit("#", 2)
-    if from_iso(moment) <= utc_now():
+    if from_iso(moment) <= now:
         return
     moved = {name: _earlier(name, value, by) if name in _MOMENTS else value for name, value in item.items()}
     moved["key"] = {"S": f"{head}#{to_iso(from_iso(moment) - by)}#{version}"}
@@ -75,14 +77,16 @@ def _shift(
     there = [name for name in names if name in item]
     if not there:
         return
-    dynamodb.update_item(
-        TableName=table,
-        Key={name: item[name] for name in key},
-        UpdateExpression="SET " + ", ".join(f"#{name} = :{name}" for name in there),
-        ConditionExpression=" AND ".join(f"attribute_exists(#{name})" for name in there),
-        ExpressionAttributeNames={f"#{name}": name for name in there},
-        ExpressionAttributeValues={f":{name}": _earlier(name, item[name], by) for name in there},
-    )
+    # An item that a compaction deletes meanwhile must not come back as a piece of itself.
+    with contextlib.suppress(dynamodb.exceptions.ConditionalCheckFailedException):
+        dynamodb.update_item(
+            TableName=table,
+            Key={name: item[name] for name in key},
+            UpdateExpression="SET " + ", ".join(f"#{name} = :{name}" for name in there),
+            ConditionExpression=" AND ".join(f"attribute_exists(#{name})" for name in there),
+            ExpressionAttributeNames={f"#{name}": name for name in there},
+            ExpressionAttributeValues={f":{name}": _earlier(name, item[name], by) for name in there},
+        )
 
 
 def _earlier(name: str, value: Mapping[str, str], by: timedelta) -> dict[str, str]:

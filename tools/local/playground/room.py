@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from tools.local.clients import client
 from tools.local.playground import aging, bubbles, prompts, shown
 from tools.local.playground.board import Board
 from tools.local.playground.bubbles import Bubble
@@ -72,7 +73,9 @@ class Room:
     def grow_older(self, days: int) -> None:
         """Everything that was said so far becomes so many days older."""
         with self._lock:
-            aging.age(self._connection, self.conversation, days)
+            info = self._connection.info
+            dynamodb = client("dynamodb", info.endpoint)
+            aging.age(dynamodb, info.outputs, self.conversation, days, utc_now())
             for key, shown_before in self.board.values("bubbles").items():
                 self.board.put("bubbles", key, bubbles.older(shown_before, days))
             for key, bubble in self._journal.written.items():

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from botocore.exceptions import BotoCoreError, ClientError
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
@@ -113,7 +114,7 @@ class _Page:
             return JSONResponse(await run_in_threadpool(work))
         except (LocalError, OperateError) as error:
             return JSONResponse({"error": str(error)}, 400)
-        except AgentError as error:
+        except (AgentError, BotoCoreError, ClientError) as error:
             return JSONResponse({"error": type(error).__name__}, 502)
 
 

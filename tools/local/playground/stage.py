@@ -8,6 +8,8 @@ from time import monotonic
 from typing import Any
 from urllib.parse import urlencode
 
+from botocore.exceptions import BotoCoreError, ClientError
+
 from tools.local import http_json
 from tools.local.errors import LocalError
 from tools.local.playground import queues
@@ -137,7 +139,7 @@ class Stage:
             try:
                 busy = self._look()
                 self.board.put("stack", "trouble", None)
-            except (LocalError, AgentError) as error:
+            except (LocalError, AgentError, BotoCoreError, ClientError) as error:
                 # A server of the stack is away for a moment, or for good: then `make run` ends as well.
                 self.board.put("stack", "trouble", type(error).__name__)
                 busy = False
