@@ -2,7 +2,7 @@
 
 Ids: `text#<key>` for what a passage says, `vector#<key>` for its vector, `source#<key>` for a document's entry,
 `catalogue`. Text and vector are two items: DynamoDB charges a read for the whole item, and a vector is several
-times as large as its text (docs/adr/0030-two-items-per-passage.md).
+times as large as its text (docs/adr/0011-two-items-per-passage.md).
 """
 
 from whatsapp_agent.clock import from_iso, to_epoch, to_iso

@@ -1,7 +1,7 @@
 """Lets what is remembered live on while its person is active.
 
 Each item carries its own `expires_at`, so that DynamoDB forgets without anybody asking. Activity moves it, at
-most once a day per conversation: see docs/adr/0030-activity-moves-the-end-of-memory.md.
+most once a day per conversation: see docs/adr/0010-activity-moves-the-end-of-memory.md.
 """
 
 from collections.abc import Iterator
