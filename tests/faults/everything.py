@@ -14,8 +14,8 @@ from tests.faults.mutations import HARMLESS, Suite, all_mutants, named_condition
 from tests.faults.processes import ROOT
 from tests.faults.scenarios import SCENARIOS
 
-PAIRS = 6
-FAILURES = 30
+PAIRS = 4
+FAILURES = 20
 
 
 @dataclass(frozen=True)

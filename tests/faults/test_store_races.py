@@ -1,6 +1,7 @@
 """What the conditions of the store are for, where it takes somebody else at the wrong moment to see it."""
 
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 
@@ -32,8 +33,8 @@ class TestLargeCompactions:
         assert stores.facts.facts(CONVERSATION) == []
 
 
-class TestFactsThatWereThought:
-    """A change that was judged where there was no fact holds only while there is none."""
+class TestFactsThatMoved:
+    """A change holds only while the fact is as it was judged, or is not there."""
 
     def test_a_removal_in_a_compaction(self, stores: Stores) -> None:
         stores.put_first_message()
@@ -41,6 +42,13 @@ class TestFactsThatWereThought:
         with pytest.raises(SummaryMoved):
             stores.compact(FactUpdate("name", "", 0, None, None))
         assert [each.value for each in stores.facts.facts(CONVERSATION)] == ["Maya"]
+
+    def test_a_change_outside_of_one(self, stores: Stores) -> None:
+        stores.facts.write(CONVERSATION, [FactUpdate("name", "", 0, fact(), None)])
+        stores.facts.write(CONVERSATION, [FactUpdate("name", "", 1, fact(value="Maia", version=2), None)])
+        with pytest.raises(FactMoved):
+            stores.facts.write(CONVERSATION, [FactUpdate("name", "", 1, fact(value="May", version=2), None)])
+        assert [each.value for each in stores.facts.facts(CONVERSATION)] == ["Maia"]
 
     def test_a_removal_outside_of_one(self, stores: Stores) -> None:
         stores.facts.write(CONVERSATION, [FactUpdate("name", "", 0, fact(), None)])
@@ -71,6 +79,20 @@ class TestAddressesAndNumbers:
         just_before(stores, "TransactWriteItems", lambda: other.directory.assign_number("+15550100", "support"))
         stores.directory.replace_number("+15550100", "+15550123", "", NOW)
         assert stores.directory.resolve("+15550123", PERSON).agent == "support"
+
+    @pytest.mark.parametrize("agents", [(), ("sales",)])
+    def test_of_two_replacements_of_a_number_the_later_stays(
+        self, stores: Stores, agents: tuple[str, ...]
+    ) -> None:
+        for agent in agents:
+            stores.directory.assign_number("+15550100", agent)
+        stores.directory.replace_number("+15550100", "+15550123", "", NOW + timedelta(hours=1))
+        stores.directory.replace_number("+15550100", "+15550145", "", NOW)
+        key = {"id": {"S": "number#+15550100"}}
+        item = stores.client.get_item(TableName=stores.tables["directory"], Key=key, ConsistentRead=True)[
+            "Item"
+        ]
+        assert item["replaced_by"]["S"] == "+15550123"
 
 
 class TestRefreshing:
