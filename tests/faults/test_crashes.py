@@ -15,9 +15,14 @@ BY_NAME = {scenario.name: scenario for scenario in SCENARIOS}
 
 
 @pytest.fixture(scope="module")
-def campaign() -> Iterator[Campaign]:
+def fresh() -> Iterator[Callable[..., Deployment]]:
     with laboratory() as fresh:
-        yield Campaign(fresh)
+        yield fresh
+
+
+@pytest.fixture(scope="module")
+def campaign(fresh: Callable[..., Deployment]) -> Campaign:
+    return Campaign(fresh)
 
 
 @pytest.fixture(scope="module")
@@ -72,12 +77,11 @@ def test_the_window_that_stays_open_is_open_only_where_the_provider_has_no_keys(
     assert doubled == {"whasp": 0, "meta": 1}
 
 
-def test_the_harness_notices_what_it_is_there_for() -> None:
+def test_the_harness_notices_what_it_is_there_for(fresh: Callable[..., Deployment]) -> None:
     """Were a reply sent and never marked, or a message dropped, the checks would say so."""
-    with laboratory() as fresh:
-        broken = Campaign(lambda *args, **more: _forgetful(fresh(*args, **more)))
-        with pytest.raises(AssertionError, match="lost=1"):
-            broken.find(BY_NAME["a text"])
+    broken = Campaign(lambda *args, **more: _forgetful(fresh(*args, **more)))
+    with pytest.raises(AssertionError, match="lost=1"):
+        broken.find(BY_NAME["a text"])
 
 
 def _forgetful(deployment: Deployment) -> Deployment:
