@@ -163,7 +163,13 @@ class World:
                 provider=self.provider,
                 telemetry=self.telemetry,
                 executor=side_by_side,
-                farewell=Farewell(erasure.erase, outbox, self.telemetry, forget_on_opt_out=forget_on_opt_out),
+                farewell=Farewell(
+                    erasure.erase,
+                    outbox,
+                    self.telemetry,
+                    erased_at=self.directory.erased_at,
+                    forget_on_opt_out=forget_on_opt_out,
+                ),
                 intake=Intake(self.ledger, to_text, self.telemetry, self.now),
                 activity=Activity(
                     FakeRetention(self.tables), self.tables.retention_days, self.telemetry, self.now

@@ -1,6 +1,6 @@
 """Forgets a person: first the tombstone, so that nothing that is still on its way is written back."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -60,22 +60,35 @@ class Erasure:
         parts, now = self._parts, self._now()
         erased_at = min(asked_at or now, now)
         agent, person = split_conversation(conversation)
-        addresses = parts.directory.aliases(person)
-        for address in (person, *addresses):
-            parts.directory.record_erasure(conversation_key(agent, address), erased_at)
-        items = parts.conversations.erase(conversation)
-        items += parts.facts.erase(conversation)
-        items += parts.recall.erase(conversation)
-        parts.compaction_queue.send(CompactionJob(conversation, 0, erased_at))
-        for address in (person, *addresses):
-            items += parts.dead_letters.drop(address, conversation, erased_at)
-        if addresses and not self._remembered_elsewhere(agent, person):
+        # The list holds every address that ever led to the person; one may be somebody else's by now.
+        addresses = [
+            address
+            for address in parts.directory.aliases(person)
+            if parts.directory.resolve("", address).person == person
+        ]
+        # Under another address there is what was said before it led to the person.
+        kept = {address: conversation_key(agent, address) for address in (person, *addresses)}
+        for each in kept.values():
+            parts.directory.record_erasure(each, erased_at)
+        items = 0
+        for address, each in kept.items():
+            items += parts.conversations.erase(each)
+            items += parts.facts.erase(each)
+            items += parts.recall.erase(each)
+            parts.compaction_queue.send(CompactionJob(each, 0, erased_at))
+            items += parts.dead_letters.drop(address, each, erased_at)
+        if addresses and not self._remembered_elsewhere(agent, kept):
             items += parts.directory.forget_person(person)
         self._telemetry.count("Erased")
         self._telemetry.info("person_erased", items=items)
 
-    def _remembered_elsewhere(self, agent: str, person: str) -> bool:
-        others = [conversation_key(other, person) for other in self._parts.agents if other != agent]
+    def _remembered_elsewhere(self, agent: str, addresses: Iterable[str]) -> bool:
+        others = [
+            conversation_key(other, address)
+            for other in self._parts.agents
+            if other != agent
+            for address in addresses
+        ]
         return any(
             self._parts.conversations.newest_messages(other, 1)
             or self._parts.conversations.summary(other).version

@@ -200,7 +200,7 @@ def decode(body: str) -> Event:
         values = json.loads(body)
         version, name = values.pop("v"), values.pop("event")
         cls = _CLASSES[name]
-    except (ValueError, KeyError, AttributeError, TypeError) as error:
+    except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
         raise InvalidPayload("the queued text is no event of this application") from error
     if version != SCHEMA_VERSION:
         raise InvalidPayload(
@@ -214,9 +214,25 @@ def decode(body: str) -> Event:
         if isinstance(known.get("media"), dict):
             known["media"] = Media(**_known(Media, known["media"]))
         event: Event = cls(**known)
-    except (TypeError, ValueError) as error:
+        _check_types(event)
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidPayload(f"the queued {name} event lacks a field or holds a wrong one") from error
     return event
+
+
+def _check_types(record: Any) -> None:
+    """Every field but moments and media is a text or a whole number, as its default or its name says."""
+    for field in fields(record):
+        value = getattr(record, field.name)
+        if field.name in _MOMENTS:
+            continue
+        if field.name == "media":
+            if value is not None:
+                if not isinstance(value, Media):
+                    raise TypeError(field.name)
+                _check_types(value)
+        elif not isinstance(value, int if field.name == "size" else str) or isinstance(value, bool):
+            raise TypeError(field.name)
 
 
 def _known(cls: type[Any], values: dict[str, Any]) -> dict[str, Any]:

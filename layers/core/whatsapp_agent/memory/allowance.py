@@ -77,7 +77,8 @@ def heard(
         sent_at: When the person sent it; a message that waited in a queue belongs to the minute of its sending.
     """
     spent = within(spent, now)
-    if spent.minute is None or sent_at - spent.minute >= BURST:
+    # A minute that lies far ahead (a clock that was wrong) would never pass.
+    if spent.minute is None or not -WINDOW < sent_at - spent.minute < BURST:
         spent = replace(spent, minute=sent_at, replies=0)
     spent = replace(spent, characters=spent.characters + characters, media=spent.media + media)
     over = _over(spent, limits)

@@ -111,12 +111,18 @@ def _cells(line: str) -> list[str]:
 
 
 def _line(line: str) -> str:
+    quoted = ""
+    # Not by recursion: a model may write a thousand of them.
+    while match := _QUOTE.match(line):
+        quoted, line = quoted + "> ", line[match.end() :]
+    return quoted + _unquoted(line)
+
+
+def _unquoted(line: str) -> str:
     if _RULE.match(line):
         return ""
     if match := _HEADING.match(line):
         return _heading(match["text"].rstrip())
-    if match := _QUOTE.match(line):
-        return "> " + _line(line[match.end() :])
     if match := _BULLET.match(line):
         box = {"": "", "[ ]": "☐ "}.get((match["box"] or "").strip(), "☑ ")
         return f"{match['indent']}- {box}{_inline(line[match.end() :])}"

@@ -130,7 +130,8 @@ def _joins(char: str) -> bool:
 
 def compaction_due(pending: Sequence[Message], compact_at: int, budget: Budget) -> bool:
     """Whether there are `compact_at` pending messages, or text for more than three quarters of the budget."""
-    return len(pending) >= compact_at or _text_chars(pending) > budget.full
+    # What no prompt shows any more must be in the summary by then, whatever the settings say.
+    return len(pending) >= min(compact_at, budget.messages) or _text_chars(pending) > budget.full
 
 
 def compactable(pending: Sequence[Message], keep: int, budget: Budget | None = None) -> list[Message]:
@@ -142,6 +143,8 @@ def compactable(pending: Sequence[Message], keep: int, budget: Budget | None = N
     is always kept (unless `keep` is 0). Only a run of more than `keep` messages of one side, which has no
     such place, is cut inside.
     """
+    if budget is not None:
+        keep = min(keep, budget.messages // 2)
     target = max(0, len(pending) - max(0, keep))
     starts = [i for i in range(1, len(pending)) if _begins_exchange(pending, i)]
     cut = max((i for i in starts if i <= target), default=0)

@@ -1,15 +1,10 @@
 """Which agent a message is for, and under which key its sender is remembered."""
 
-from collections import OrderedDict
 from collections.abc import Mapping
-from hashlib import sha256
-from threading import Lock
 
 from whatsapp_agent.memory.records import AgentProfile, conversation_key
 from whatsapp_agent.phones import canonical
 from whatsapp_agent.ports import ConversationStore, Directory
-
-_MOST_JOINED = 10_000
 
 
 class AgentFinder:
@@ -64,33 +59,24 @@ class AgentFinder:
 
 
 class _Joiner:
-    """Lets the two keys of a person, seen together, lead to one memory.
-
-    Done once per pair and process; what was done is remembered as hashes, never as addresses.
-    """
+    """Lets the two keys of a person, seen together, lead to one memory."""
 
     def __init__(self, directory: Directory, conversations: ConversationStore) -> None:
         self._directory = directory
         self._conversations = conversations
-        self._joined: OrderedDict[bytes, str] = OrderedDict()
-        self._lock = Lock()
 
     def join(self, agent: str, found: str, person: str, alias: str) -> str:
         """The key under which the person is remembered; `found` is where the directory leads from `person`."""
-        pair = sha256(f"{agent}\n{found}\n{alias}".encode("utf-8", "surrogatepass")).digest()
-        with self._lock:
-            if pair in self._joined:
-                return found
+        # Looked up each time: an erasure, of any process, takes the alias away.
+        leads_to = self._directory.resolve("", alias).person
+        if leads_to == found:
+            return found
         if found == person and found != alias and self._remembers_only(agent, alias, person):
             # They wrote under the other key first: the memory stays where it is.
             self._directory.alias_person(person, alias)
             return alias
         if found != alias:
             self._directory.alias_person(alias, found)
-        with self._lock:
-            self._joined[pair] = ""
-            while len(self._joined) > _MOST_JOINED:
-                self._joined.popitem(last=False)
         return found
 
     def _remembers_only(self, agent: str, alias: str, person: str) -> bool:

@@ -8,6 +8,7 @@ from whatsapp_agent.errors import SeqTaken
 from whatsapp_agent.events import InboundMessage
 from whatsapp_agent.ledger import Turn, TurnState
 from whatsapp_agent.memory.allowance import Spent
+from whatsapp_agent.memory.quoting import clean
 from whatsapp_agent.memory.records import Message, Role
 from whatsapp_agent.ports import ConversationStore, Ledger
 from whatsapp_agent.turns.context import Context, ContextReader
@@ -77,7 +78,8 @@ class Claimer:
         self, context: Context, event: InboundMessage, spent: Spent, quote: str, role: Role
     ) -> Claimed:
         corrected = self._revise(context, event, role)
-        remembered = corrected is None and event.kind not in NOT_REMEMBERED
+        wordless = event.kind == "edited" and not clean(event.text)
+        remembered = corrected is None and event.kind not in NOT_REMEMBERED and not wordless
         message = _message(context, event, spent, quote, role) if remembered else None
         turn = _turn(context, event, message, self.now())
         existing = self._ledger.claim(turn, message)
@@ -96,6 +98,9 @@ class Claimer:
         if target is None or target.role != role:
             return None
         if self._ledger.turn(context.conversation, event.event_id) is not None:
+            return context
+        if event.kind == "edited" and not clean(event.text):
+            # In a form that is not known, or of a caption: it costs no words of the message that it is about.
             return context
         # What it was edited to is what it says from now on, in the way in which it was said.
         deleted = event.kind == "deleted"

@@ -2,11 +2,22 @@
 
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from whatsapp_agent.memory.allowance import Spent
 from whatsapp_agent.memory.records import Fact, Message, Summary
 from whatsapp_agent.ports import ConversationStore, Directory, FactStore
+
+LATE = timedelta(minutes=4)
+"""The queue knows an event again for five minutes, so what a provider delivers once more after that was sent at
+least so long before. New talk is not, whatever the provider's clock says."""
+
+
+def sent_before(erased_at: datetime | None, sent_at: datetime, received_at: datetime) -> bool:
+    """Whether a message is an old one that a provider delivers (again) after its person was forgotten. The
+    ledger, which would know it, was erased with them.
+    """
+    return erased_at is not None and sent_at <= erased_at and received_at - sent_at >= LATE
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +36,11 @@ class Context:
     messages: tuple[Message, ...]
     last_seq: int
     erased_at: datetime | None = None
+
+    def forgotten(self, sent_at: datetime, received_at: datetime) -> bool:
+        """Whether a message belongs to what was erased: it arrived before that, or is an old one come again."""
+        arrived = self.erased_at is not None and received_at <= self.erased_at
+        return arrived or sent_before(self.erased_at, sent_at, received_at)
 
     def with_message(self, message: Message) -> "Context":
         """The context after `message` was written down."""

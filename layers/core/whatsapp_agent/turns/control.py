@@ -53,6 +53,9 @@ class ControlEvents:
         except AgentError as error:
             self._telemetry.warning("control_event_failed", error=type(error).__name__)
             return [Failure(received.record, getattr(error, "retry_after", None))]
+        except Exception as error:  # noqa: BLE001 - it must not take the records behind it with it
+            self._telemetry.error("control_event_failed", error=type(error).__name__)
+            return [Failure(received.record)]
         self._telemetry.count("ControlEvent", kind=received.event.kind_name)
         return []
 

@@ -74,12 +74,16 @@ class Delivery:
             return Failure(item.received.record, getattr(error, "retry_after", None))
         return self.send(context, item)
 
-    def send_committed(self, context: Context, claimed: Sequence[Waiting]) -> list[Failure]:
+    def send_committed(
+        self, context: Context, profile: AgentProfile, claimed: Sequence[Waiting]
+    ) -> list[Failure]:
         """Finishes the replies that an earlier attempt wrote down; stops at the first that cannot be sent."""
         for item in claimed:
             if item.turn.state != "replied":
                 continue
-            if self.paused(context.summary) and not consent.is_stop(item.received.event.text):
+            if self.paused(context.summary) and not consent.is_stop(
+                item.received.event.text, profile.stop_words
+            ):
                 self._withhold(item.turn, "paused")
                 continue
             failure = self.send(context, item)

@@ -8,8 +8,9 @@ from whatsapp_agent.events import InboundMessage, OutboundMessage
 from whatsapp_agent.memory import consent
 from whatsapp_agent.memory.records import AgentProfile
 from whatsapp_agent.telemetry import Telemetry
+from whatsapp_agent.turns.context import sent_before
 from whatsapp_agent.turns.outbox import Outbox
-from whatsapp_agent.turns.received import Failure, ReceivedMessage
+from whatsapp_agent.turns.received import Failure, ReceivedMessage, postponable
 
 _JUST_BEFORE = timedelta(milliseconds=1)
 
@@ -23,6 +24,7 @@ class Farewell:
 
     Args:
         forget: Erases a conversation; messages that arrived until the given moment are dropped from then on.
+        erased_at: When a conversation was last erased.
     """
 
     def __init__(
@@ -31,8 +33,10 @@ class Farewell:
         outbox: Outbox,
         telemetry: Telemetry,
         *,
+        erased_at: Callable[[str], datetime | None],
         forget_on_opt_out: bool = False,
     ) -> None:
+        self._erased_at = erased_at
         self._forget = forget
         self._outbox = outbox
         self._telemetry = telemetry
@@ -44,8 +48,11 @@ class Farewell:
         """Carries out the newest wish to be forgotten among the messages.
 
         Returns:
-            The messages after it, which begin a new conversation, and no failures; or where the erasure
-            could not be finished, nothing and the records from the wish on.
+            What is to be handled now, and the records that go back to the queue. Without a wish, every
+            message. With one, the messages after it go back for seconds: they begin a new conversation, which
+            the same wish, handed out again because this invocation broke off, must not find. Where one of them
+            is on its last attempt they are handled now. Where the erasure could not be finished, the records
+            from the wish on go back.
         """
         places = [
             place for place, message in enumerate(arrived) if self._phrase(profile, message.event) is not None
@@ -59,9 +66,18 @@ class Farewell:
             self._telemetry.warning("farewell_failed", error=type(error).__name__)
             retry_after = getattr(error, "retry_after", None)
             return [], [Failure(message.record, retry_after) for message in arrived[last:]]
-        return list(arrived[last + 1 :]), []
+        behind = arrived[last + 1 :]
+        if postponable(behind):
+            return [], [Failure(message.record) for message in behind]
+        return list(behind), []
 
     def _carry_out(self, conversation: str, profile: AgentProfile, event: InboundMessage) -> None:
+        done = self._erased_at(conversation)
+        # One that this very delivery began is gone on with: its confirmation may still be owed.
+        asked = None if done is None else done + _JUST_BEFORE
+        if asked != event.received_at and sent_before(asked, event.sent_at, event.received_at):
+            self._telemetry.count("DroppedByErasure")
+            return
         # Not later than the message itself: what the person writes right after it is new talk.
         self._forget(conversation, event.received_at - _JUST_BEFORE)
         self._telemetry.count("AskedToBeForgotten")

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from whatsapp_agent.errors import AgentError, InvalidPayload
-from whatsapp_agent.events import InboundMessage, decode
+from whatsapp_agent.events import Erase, InboundMessage, decode
 from whatsapp_agent.memory.records import AgentProfile, conversation_key
 from whatsapp_agent.ports import QueueRecord
 from whatsapp_agent.telemetry import Telemetry
 from whatsapp_agent.turns.agents import AgentFinder
 from whatsapp_agent.turns.control import ControlEvents
 from whatsapp_agent.turns.deadline import Deadline
-from whatsapp_agent.turns.received import Failure, Received, ReceivedMessage
+from whatsapp_agent.turns.received import Failure, Received, ReceivedMessage, postponable
 from whatsapp_agent.turns.turn import TurnTaker
 
 
@@ -37,16 +37,19 @@ class Group:
         """Returns the records that must be handed out again.
 
         What failed and may succeed later holds up what is behind it; what failed for the last time, or can
-        never be read, does not: it goes to the dead-letter queue alone.
+        never be read, does not: it goes to the dead-letter queue alone. What is behind an erasure goes back
+        for seconds: when this invocation breaks off, the queue hands the erasure out again, and it must not
+        find new talk that it would erase.
         """
         failures: list[Failure] = []
         waiting = self._decode(records, failures)
         while waiting:
             run = _leading_messages(waiting)
             failed = self._take(run, deadline) if run else self._control.handle(waiting[0])
+            erased = not run and isinstance(waiting[0].event, Erase)
             waiting = waiting[len(run) or 1 :]
             failures.extend(failed)
-            if any(not failure.record.last_attempt for failure in failed):
+            if any(not failure.record.last_attempt for failure in failed) or (erased and postponable(waiting)):
                 failures.extend(Failure(received.record) for received in waiting)
                 break
         return failures
@@ -64,14 +67,33 @@ class Group:
 
     def _take(self, run: list[ReceivedMessage], deadline: Deadline) -> list[Failure]:
         """One turn per conversation: a person may have written to two agents at once."""
-        failures: list[Failure] = []
         try:
-            for share in self._by_conversation(run):
-                failures.extend(self._turns.take(share.conversation, share.profile, share.messages, deadline))
+            return self._take_together(run, deadline)
         except AgentError as error:
             self._telemetry.warning("turn_failed", error=type(error).__name__)
             retry_after = getattr(error, "retry_after", None)
             return [Failure(received.record, retry_after) for received in run]
+        except Exception as error:  # noqa: BLE001 - one message's defect must not take the others with it
+            self._telemetry.error("turn_failed", error=type(error).__name__)
+            return self._one_by_one(run, deadline) if len(run) > 1 else [Failure(run[0].record)]
+
+    def _take_together(self, run: list[ReceivedMessage], deadline: Deadline) -> list[Failure]:
+        failures: list[Failure] = []
+        for share in self._by_conversation(run):
+            failures.extend(self._turns.take(share.conversation, share.profile, share.messages, deadline))
+        return failures
+
+    def _one_by_one(self, run: list[ReceivedMessage], deadline: Deadline) -> list[Failure]:
+        """Finds out which message it was. Those before it are not asked for again; those behind it wait for
+        it until its last attempt.
+        """
+        failures: list[Failure] = []
+        for place, received in enumerate(run):
+            failed = self._take([received], deadline)
+            failures.extend(failed)
+            if any(not failure.record.last_attempt for failure in failed):
+                failures.extend(Failure(later.record) for later in run[place + 1 :])
+                break
         return failures
 
     def _by_conversation(self, run: list[ReceivedMessage]) -> list[_Share]:

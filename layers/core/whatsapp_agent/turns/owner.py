@@ -39,7 +39,7 @@ class OwnerMessages:
         profile, person = self._agents.find(event.number, event.person, label=event.label)
         conversation = conversation_key(profile.agent_id, person)
         context = self._reader.read(conversation)
-        if context.erased_at is not None and event.received_at <= context.erased_at:
+        if context.forgotten(event.sent_at, event.received_at):
             self._telemetry.count("DroppedByErasure")
             return
         until, paused = event.sent_at + profile.pause, context.summary.paused_until

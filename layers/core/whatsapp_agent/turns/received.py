@@ -1,5 +1,6 @@
 """Queue records as the turns see them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from whatsapp_agent.events import Event, InboundMessage
@@ -50,3 +51,8 @@ class Failure:
 
     record: QueueRecord
     retry_after: float | None = None
+
+
+def postponable(behind: Sequence[Received | ReceivedMessage]) -> bool:
+    """Whether the records can go back to the queue: none of them is on its last attempt."""
+    return not any(received.record.last_attempt for received in behind)

@@ -82,7 +82,7 @@ class TurnTaker:
         current = [
             received
             for received in arrived
-            if context.erased_at is None or received.event.received_at > context.erased_at
+            if not context.forgotten(received.event.sent_at, received.event.received_at)
         ]
         self._parts.telemetry.count("DroppedByErasure", len(arrived) - len(current))
         with self._parts.telemetry.step("to_text"):
@@ -90,7 +90,7 @@ class TurnTaker:
         with self._parts.telemetry.step("claim"):
             context, claimed, failures = self._claim(context, admitted)
         failures += postponed
-        blocked = self._parts.delivery.send_committed(context, claimed)
+        blocked = self._parts.delivery.send_committed(context, profile, claimed)
         if blocked and not blocked[0].record.last_attempt:
             return [
                 *blocked,
@@ -100,6 +100,9 @@ class TurnTaker:
         waiting = self._open(context, claimed)
         if waiting:
             failures = [*self._answer(context, profile, waiting, deadline, looked_up), *failures]
+        elif any(not item.new for item in claimed):
+            # An attempt that broke off after it had answered may not have come to this.
+            self._compact_if_due(context)
         self._parts.delivery.give_notice(context, profile, claimed, alone=not waiting)
         return [*blocked, *failures]
 
@@ -161,7 +164,8 @@ class TurnTaker:
         looked_up: Lookup | None = None,
     ) -> list[Failure]:
         lead = waiting[-1]
-        if consent.is_stop(lead.received.event.text, profile.stop_words):
+        said = context.message_of(lead.received.event.event_id)
+        if consent.is_stop(said.text if said else lead.received.event.text, profile.stop_words):
             return self._opt_out(context, profile, waiting)
         if self._settled_without_model(context, waiting):
             return []
