@@ -111,7 +111,7 @@ class Campaign:
             deployment, findings = self._play(found.scenario, trouble)
             if deployment.met != [trouble]:
                 findings.other.append("this call was not reached")
-            if state(deployment, found.scenario.expected) != found.end:
+            if self._ends_elsewhere(found, deployment):
                 findings.other.append("the end is another one than without the crash")
             tally.add(str(trouble), findings)
 
@@ -119,7 +119,7 @@ class Campaign:
         """Lets the process die at one call, and at another one while it makes good for that."""
         for first, second in pairs:
             deployment, findings = self._play(found.scenario, first, second)
-            if state(deployment, found.scenario.expected) != found.end:
+            if self._ends_elsewhere(found, deployment):
                 findings.other.append("the end is another one than without the crashes")
             tally.add(f"{first}, then {second}", findings)
 
@@ -130,6 +130,9 @@ class Campaign:
             if not deployment.met:
                 findings.other.append("this call was not reached")
             tally.add(str(trouble), findings)
+
+    def _ends_elsewhere(self, found: Found, deployment: Deployment) -> bool:
+        return found.scenario.same_end and state(deployment, found.scenario.expected) != found.end
 
     def _play(self, scenario: Scenario, *troubles: Trouble) -> tuple[Deployment, Findings]:
         deployment = self._fresh(scenario.provider, troubles)

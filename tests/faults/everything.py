@@ -90,7 +90,8 @@ def table(title: str, tallies: Sequence[Tally]) -> list[str]:
         "in the window",
     )
     rows = [tally.row() for tally in tallies]
-    rows.append(("all", *(sum(int(row[column] or 0) for row in rows) for column in range(1, len(head)))))
+    sums = (sum(int(row[column] or 0) for row in rows) for column in range(1, len(head)))
+    rows.append(("all", next(sums) or "", *sums))
     widths = [max(len(str(row[column])) for row in [head, *rows]) for column in range(len(head))]
     lines = ["", title, ""]
     for row in [head, *rows]:
