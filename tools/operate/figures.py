@@ -20,7 +20,7 @@ Days = Annotated[
 
 # Counted by tests/contracts/test_store_units.py for a text turn of one part; see docs/data-model.md.
 WRITES_PER_TURN = 9
-READS_PER_TURN = 7
+READS_PER_TURN = 9
 # One to queue, one to take, one to delete.
 REQUESTS_PER_TURN = 3
 # 1 GB, two seconds of waiting for the model and a webhook of 512 MB; see docs/operations.md.
