@@ -7,7 +7,8 @@ from typing import Any
 
 from tests.faults.deployment import Deployment
 from tests.faults.front import failures_at
-from tests.faults.scenarios import Scenario, bystanders
+from tests.faults.people import bystanders
+from tests.faults.scenarios import Scenario
 from tests.faults.services import Call
 from tests.faults.troubles import KILL_BEFORE, KILLS, Point, Trouble
 from tests.faults.verify import Findings, state, verify

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.faults.deployment import Deployment, laboratory
-from tests.faults.scenarios import MAYA, NOOR, heard
+from tests.faults.people import MAYA, NOOR, heard
 from tests.faults.services import tokens
 from tests.faults.society import PEOPLE, Society
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.faults.deployment import Deployment
-from tests.faults.scenarios import BYSTANDERS, Expected
+from tests.faults.people import BYSTANDERS
+from tests.faults.scenarios import Expected
 from tests.faults.services import tokens
 from tests.faults.troubles import KILL_AFTER, LOST_ANSWER
 from whatsapp_agent.ledger import OPEN_STATES, Turn
