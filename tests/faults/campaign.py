@@ -70,12 +70,18 @@ class Found:
     end: dict[str, Any]
 
     def kills(self) -> list[Trouble]:
-        """Death before each call, and after each that changes something: a read leaves nothing behind."""
-        return [
-            Trouble(point, kind)
-            for point, call in self.calls
-            for kind in (KILLS if call.changes else (KILL_BEFORE,))
-        ]
+        """Death before and after each call that changes something, and before the first of the reads that
+        follow: whichever of those it is, the process leaves the same behind.
+        """
+        troubles: list[Trouble] = []
+        reading = False
+        for point, call in self.calls:
+            if call.changes:
+                troubles += [Trouble(point, kind) for kind in KILLS]
+            elif not reading or point.invocation != troubles[-1].point.invocation:
+                troubles.append(Trouble(point, KILL_BEFORE))
+            reading = not call.changes
+        return troubles
 
     def failures(self) -> list[Trouble]:
         """Each call failing once, and so often that the SDK gives up."""

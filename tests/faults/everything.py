@@ -15,7 +15,7 @@ from tests.faults.processes import ROOT
 from tests.faults.scenarios import SCENARIOS
 
 PAIRS = 4
-FAILURES = 20
+FAILURES = 16
 
 
 @dataclass(frozen=True)

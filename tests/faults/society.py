@@ -16,6 +16,7 @@ from whatsapp_agent.ledger import OPEN_STATES
 from whatsapp_agent.memory.records import Message, Prompt, Summary, conversation_key
 from whatsapp_agent.phrases import PHRASES
 from whatsapp_agent.turns.answer import ContextLimits
+from whatsapp_agent.turns.context import LATE
 
 PEOPLE = ("+34600111222", "+34600333444", "+390612345678")
 AGENTS = ("sales", "support")
@@ -30,7 +31,16 @@ class Said:
     conversation: str
     token: str
     received_at: datetime
+    sent_at: datetime
     erases: bool = False
+
+
+def forgotten(said: Said, erased_at: datetime) -> bool:
+    """Whether an erasure takes a message that is behind it in the queue: one that arrived before, and one that
+    was sent before and took its time, which cannot be told from an old one that comes again.
+    """
+    late = said.received_at - said.sent_at >= LATE
+    return said.received_at <= erased_at or (late and said.sent_at <= erased_at)
 
 
 @dataclass
@@ -78,7 +88,8 @@ class Society:
         )
         conversation = conversation_key(self.numbers[number], person)
         self.owner[f"tok{self.seen}"] = conversation
-        self.said[conversation].append(Said(conversation, f"tok{self.seen}", event.received_at))
+        said = Said(conversation, f"tok{self.seen}", event.received_at, event.sent_at)
+        self.said[conversation].append(said)
         self.sent_events.append(event)
         self.world.arrive(event)
 
@@ -91,7 +102,7 @@ class Society:
         self.seen += 1
         at = self._received()
         conversation = conversation_key(agent, person)
-        self.said[conversation].append(Said(conversation, "", at, erases=True))
+        self.said[conversation].append(Said(conversation, "", at, at, erases=True))
         self.world.arrive(Erase(f"erase{self.seen}", agent, person, at))
 
     def replace(self, number: str) -> None:
@@ -143,7 +154,7 @@ class Society:
             if said.erases:
                 kept = []
                 erased_at = max(said.received_at, erased_at or said.received_at)
-            elif erased_at is None or said.received_at > erased_at:
+            elif erased_at is None or not forgotten(said, erased_at):
                 kept.append(said)
         return [said.token for said in kept]
 

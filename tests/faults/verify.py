@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.faults.deployment import Deployment
-from tests.faults.people import BYSTANDERS
+from tests.faults.people import BYSTANDERS, MAYA, NOOR
 from tests.faults.scenarios import Expected
 from tests.faults.services import tokens
 from tests.faults.troubles import KILL_AFTER, LOST_ANSWER
@@ -131,7 +131,8 @@ def _of_others(items: list[Any]) -> list[Any]:
 
 
 def _logs(findings: Findings, deployment: Deployment) -> None:
-    if tokens(deployment.log) or "34600" in deployment.log or "sk-secret" in deployment.log:
+    unspeakable = (*(person.removeprefix("+") for person in (MAYA, NOOR)), "sk-secret")
+    if tokens(deployment.log) or any(text in deployment.log for text in unspeakable):
         findings.other.append("a log line holds a text, a phone number or a secret")
     if "Traceback" in deployment.log and not deployment.met:
         findings.other.append("a traceback without any trouble")
