@@ -1,7 +1,7 @@
 """The directory's contract: fake and DynamoDB."""
 
 import itertools
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -13,11 +13,16 @@ from whatsapp_agent.ports import Address
 from whatsapp_agent.store.directory import DynamoDirectory
 
 A, B, C, D = "+15550101", "+15550102", "+15550103", "+15550104"
+NEW = "+34699000001"
 LATER = NOW + timedelta(days=1)
 
 
 def agent_of(stores: Stores, number: str) -> str:
     return stores.directory.resolve(number, PERSON).agent
+
+
+def person_at(stores: Stores, address: str, sent_at: datetime | None = None) -> str:
+    return stores.directory.resolve("", address, sent_at).person
 
 
 class TestResolve:
@@ -127,6 +132,74 @@ class TestAliases:
         for _ in range(2):
             stores.directory.alias_person("US.1349", PERSON)
         assert stores.directory.resolve(NUMBER, "US.1349").person == PERSON
+
+    def test_a_number_that_was_given_up_leads_to_nobodys_memory(self, stores: Stores):
+        stores.directory.move_person(PERSON, NEW, NOW)
+        stranger = person_at(stores, PERSON, NOW + timedelta(days=90))
+        assert stranger not in (PERSON, NEW)
+        assert person_at(stores, PERSON) == stranger
+        assert person_at(stores, NEW) == PERSON
+        assert stores.directory.aliases(PERSON) == [NEW]
+        assert stores.directory.aliases(stranger) == []
+
+    def test_what_was_sent_before_it_was_given_up_is_its_owners(self, stores: Stores):
+        stores.directory.move_person(PERSON, NEW, NOW)
+        assert person_at(stores, PERSON, NOW) == PERSON
+        assert person_at(stores, PERSON, NOW - timedelta(minutes=1)) == PERSON
+
+    def test_a_move_that_is_told_again_changes_nothing(self, stores: Stores):
+        stores.directory.move_person(PERSON, NEW, NOW)
+        stranger = person_at(stores, PERSON)
+        stores.directory.move_person(PERSON, NEW, NOW + timedelta(minutes=1))
+        assert (person_at(stores, PERSON), person_at(stores, NEW)) == (stranger, PERSON)
+
+    def test_a_person_who_moves_on_leaves_nothing_at_the_number_between(self, stores: Stores):
+        stores.directory.move_person(PERSON, NEW, NOW)
+        stores.directory.move_person(NEW, "+34699000002", NOW + timedelta(days=1))
+        assert person_at(stores, "+34699000002") == PERSON
+        assert len({PERSON, NEW, person_at(stores, NEW), person_at(stores, PERSON)}) == 4
+        assert stores.directory.aliases(PERSON) == [NEW, "+34699000002"]
+
+    def test_whoever_gets_the_number_can_move_too(self, stores: Stores):
+        stores.directory.move_person(PERSON, NEW, NOW)
+        stranger = person_at(stores, PERSON)
+        stores.directory.move_person(PERSON, "+34699000002", NOW + timedelta(days=90))
+        assert person_at(stores, "+34699000002") == stranger
+        assert person_at(stores, PERSON) not in (PERSON, stranger)
+        assert person_at(stores, NEW) == PERSON
+
+    def test_a_person_who_comes_back_finds_their_memory(self, stores: Stores):
+        stores.directory.move_person(PERSON, NEW, NOW)
+        stores.directory.move_person(NEW, PERSON, NOW + timedelta(days=1))
+        assert person_at(stores, PERSON) == PERSON
+        assert person_at(stores, NEW) not in (PERSON, NEW)
+        stores.directory.move_person(PERSON, NEW, NOW + timedelta(days=2))
+        assert person_at(stores, NEW) == PERSON
+
+    def test_a_move_to_the_same_number_changes_nothing(self, stores: Stores):
+        stores.directory.move_person(PERSON, PERSON, NOW)
+        assert person_at(stores, PERSON) == PERSON
+
+    def test_a_user_id_that_changed_stays_its_owners(self, stores: Stores):
+        stores.directory.move_person("US.1349", "US.2481", NOW)
+        assert person_at(stores, "US.1349") == person_at(stores, "US.2481") == "US.1349"
+
+    def test_forgetting_either_does_not_give_the_number_back(self, stores: Stores):
+        stores.directory.move_person(PERSON, NEW, NOW)
+        stranger = person_at(stores, PERSON)
+        stores.directory.forget_person(stranger)
+        assert person_at(stores, PERSON) == stranger
+        assert stores.directory.forget_person(PERSON) == 1
+        assert person_at(stores, PERSON) == stranger
+        assert person_at(stores, PERSON, NOW) == PERSON
+        assert person_at(stores, NEW) == NEW
+
+    def test_nothing_in_the_directory_is_a_phone_number_once_both_are_forgotten(self, dynamo: Stores):
+        dynamo.directory.move_person(PERSON, NEW, NOW)
+        dynamo.directory.forget_person(PERSON)
+        kept = items_of(dynamo.client, dynamo.tables["directory"])
+        assert len(kept) == 1
+        assert not any(number.removeprefix("+") in str(kept) for number in (PERSON, NEW))
 
     def test_an_alias_can_move_to_another_person(self, stores: Stores):
         stores.directory.alias_person("US.1349", PERSON)

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from tests.fakes.store_tables import FakeTables
+from tests.fakes.store_tables import FakeTables, GivenUp
 from whatsapp_agent.ports import Address
 
 
@@ -12,10 +12,15 @@ class FakeDirectory:
     def __init__(self, tables: FakeTables) -> None:
         self.tables = tables
 
-    def resolve(self, number: str, person: str) -> Address:
+    def resolve(self, number: str, person: str, sent_at: datetime | None = None) -> Address:
         with self.tables.call("resolve"):
             known = self.tables.numbers.get(number)
-            return Address(known.agent if known else "", self.tables.aliases.get(person, person))
+            left = self.tables.given_up.get(person)
+            if left and sent_at and sent_at <= left.since:
+                found = left.before or person
+            else:
+                found = self.tables.aliases.get(person, person)
+            return Address(known.agent if known else "", found)
 
     def replace_number(self, old_number: str, new_number: str, label: str, at: datetime) -> None:
         with self.tables.call("replace_number"):
@@ -37,19 +42,43 @@ class FakeDirectory:
 
     def alias_person(self, alias: str, person: str) -> None:
         with self.tables.call("alias_person"):
-            target = self.tables.aliases.get(person, person)
-            if target == alias:
-                self.tables.aliases.pop(alias, None)
-            else:
-                self.tables.aliases[alias] = target
+            self._lead(alias, person)
+
+    def _lead(self, alias: str, person: str) -> None:
+        target = self.tables.aliases.get(person, person)
+        self.tables.given_up.pop(alias, None)
+        if target == alias:
+            self.tables.aliases.pop(alias, None)
+        else:
+            self.tables.aliases[alias] = target
+
+    def move_person(self, old: str, new: str, at: datetime) -> None:
+        with self.tables.call("move_person"):
+            left = self.tables.given_up.get(old)
+            if old == new or (left and left.left_for == new):
+                return
+            before = self.tables.aliases.get(old, old)
+            self._lead(new, old)
+            if old.startswith("+"):
+                self.tables.strangers += 1
+                self.tables.aliases[old] = f"~{self.tables.strangers}"
+                self.tables.given_up[old] = GivenUp(before, at, new)
 
     def aliases(self, person: str) -> list[str]:
         with self.tables.call("aliases"):
-            return sorted(alias for alias, target in self.tables.aliases.items() if target == person)
+            given_up = {alias: left.before for alias, left in self.tables.given_up.items()}
+            whose = {**self.tables.aliases, **given_up}
+            return sorted(alias for alias, target in whose.items() if target == person != alias)
 
     def forget_person(self, person: str) -> int:
         with self.tables.call("forget_person"):
-            doomed = [alias for alias, target in self.tables.aliases.items() if target == person]
+            for left in self.tables.given_up.values():
+                left.before = "" if left.before == person else left.before
+            doomed = [
+                alias
+                for alias, target in self.tables.aliases.items()
+                if target == person and alias not in self.tables.given_up
+            ]
             for alias in doomed:
                 del self.tables.aliases[alias]
             return len(doomed)

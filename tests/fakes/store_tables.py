@@ -38,6 +38,15 @@ class Number:
 
 
 @dataclass
+class GivenUp:
+    """A phone number after its owner, remembered as `before`, left it for another one."""
+
+    before: str
+    since: datetime
+    left_for: str
+
+
+@dataclass
 class FakeTables:
     """One deployment's tables in memory. Nothing is deleted when it expires: as on AWS, for a while.
 
@@ -53,6 +62,8 @@ class FakeTables:
     history: dict[str, dict[PastId, Kept[PastFact]]] = field(default_factory=lambda: defaultdict(dict))
     numbers: dict[str, Number] = field(default_factory=lambda: defaultdict(Number))
     aliases: dict[str, str] = field(default_factory=dict)
+    given_up: dict[str, GivenUp] = field(default_factory=dict)
+    strangers: int = 0
     erasures: dict[str, datetime] = field(default_factory=dict)
     calls: list[str] = field(default_factory=list)
     lock: RLock = field(default_factory=RLock)

@@ -46,13 +46,14 @@ class Erasure:
         self._telemetry = telemetry
         self._now = now
 
-    def erase(self, conversation: str, asked_at: datetime | None = None) -> None:
+    def erase(self, conversation: str, asked_at: datetime | None = None, address: str = "") -> None:
         """Records the erasure, then deletes. Safe to repeat; a run that breaks off is finished by the next.
 
         What the person says after `asked_at` (by default: from now on) is a new conversation and stays, also
         where it is queued already. Messages go first: a compaction in flight checks that they still exist
         before it writes. What compactions keep outside of that transaction is deleted again by a job that
-        waits behind the one in flight.
+        waits behind the one in flight. `address` is where the person wrote from: it can be one that the
+        directory does not list, a phone number that was somebody else's before.
 
         Raises:
             TransientError: Something could not be reached; the rest is still there.
@@ -60,24 +61,21 @@ class Erasure:
         parts, now = self._parts, self._now()
         erased_at = min(asked_at or now, now)
         agent, person = split_conversation(conversation)
-        # The list holds every address that ever led to the person; one may be somebody else's by now.
-        addresses = [
-            address
-            for address in parts.directory.aliases(person)
-            if parts.directory.resolve("", address).person == person
-        ]
         # Under another address there is what was said before it led to the person.
-        kept = {address: conversation_key(agent, address) for address in (person, *addresses)}
+        addresses = (person, *parts.directory.aliases(person))
+        kept = {each: conversation_key(agent, each) for each in addresses}
         for each in kept.values():
             parts.directory.record_erasure(each, erased_at)
         items = 0
-        for address, each in kept.items():
+        for whose, each in kept.items():
             items += parts.conversations.erase(each)
             items += parts.facts.erase(each)
             items += parts.recall.erase(each)
             parts.compaction_queue.send(CompactionJob(each, 0, erased_at))
-            items += parts.dead_letters.drop(address, each, erased_at)
-        if addresses and not self._remembered_elsewhere(agent, kept):
+            items += parts.dead_letters.drop(whose, each, erased_at)
+        if address and address not in kept:
+            items += parts.dead_letters.drop(address, conversation, erased_at)
+        if not self._remembered_elsewhere(agent, kept):
             items += parts.directory.forget_person(person)
         self._telemetry.count("Erased")
         self._telemetry.info("person_erased", items=items)

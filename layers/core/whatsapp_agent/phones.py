@@ -47,6 +47,11 @@ def canonical(address: str) -> str:
     return "+" + _fold_mobile_digit(digits)
 
 
+def is_phone(key: str) -> bool:
+    """Whether a canonical key is a phone number."""
+    return key.startswith("+")
+
+
 def _fold_mobile_digit(digits: str) -> str:
     if digits.startswith("521") and len(digits) == 13:
         return "52" + digits[3:]

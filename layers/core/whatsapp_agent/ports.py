@@ -4,27 +4,31 @@ Every method may raise `TransientError` (the call may succeed later). Other erro
 can happen.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from whatsapp_agent.events import Event, OutboundMessage
-from whatsapp_agent.ledger import Turn, TurnState
-from whatsapp_agent.memory.arguments import ToolSpec
-from whatsapp_agent.memory.records import (
-    CompactionAnswer,
-    CompactionCommit,
-    CompactionJob,
-    Fact,
-    FactKey,
-    FactUpdate,
-    Message,
-    ModelReply,
-    PastFact,
-    Prompt,
-    Summary,
-)
+# Names for annotations only: whoever loads a protocol does not load all that it speaks of.
+if TYPE_CHECKING:
+    from whatsapp_agent.events import Event, OutboundMessage
+    from whatsapp_agent.ledger import Turn, TurnState
+    from whatsapp_agent.memory.arguments import ToolSpec
+    from whatsapp_agent.memory.records import (
+        CompactionAnswer,
+        CompactionCommit,
+        CompactionJob,
+        Fact,
+        FactKey,
+        FactUpdate,
+        Message,
+        ModelReply,
+        PastFact,
+        Prompt,
+        Summary,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,8 +225,10 @@ class Address:
 class Directory(Protocol):
     """Numbers, aliases of persons, and erasures."""
 
-    def resolve(self, number: str, person: str) -> Address:
-        """Looks up which agent a business number belongs to and whom a person's address stands for."""
+    def resolve(self, number: str, person: str, sent_at: datetime | None = None) -> Address:
+        """Looks up which agent a business number belongs to and whom a person's address stands for; where
+        `sent_at` is given, whom it stood for then.
+        """
 
     def replace_number(self, old_number: str, new_number: str, label: str, at: datetime) -> None:
         """Lets `new_number` inherit the agent of `old_number`. Doing it again changes nothing."""
@@ -231,10 +237,15 @@ class Directory(Protocol):
         """Gives a business number to an agent."""
 
     def alias_person(self, alias: str, person: str) -> None:
-        """Lets a new address of a person lead to the key under which they are remembered."""
+        """Lets another address of a person lead to the key under which they are remembered."""
+
+    def move_person(self, old: str, new: str, at: datetime) -> None:
+        """Lets a person's new address lead to their memory, and a phone number that they gave up to nobody's:
+        who writes from it after `at` is somebody else. Told again, it changes nothing.
+        """
 
     def aliases(self, person: str) -> list[str]:
-        """The other addresses that lead to the person."""
+        """The other addresses that lead to the person, and those that did until they gave them up."""
 
     def forget_person(self, person: str) -> int:
         """Removes every address that leads to the person; returns how many there were."""

@@ -8,7 +8,7 @@ from whatsapp_agent.clock import Clock, from_iso, to_iso
 from whatsapp_agent.errors import ConfigurationError
 from whatsapp_agent.ports import Address
 from whatsapp_agent.store import actions
-from whatsapp_agent.store.aliases import Aliases, alias_key
+from whatsapp_agent.store.aliases import Aliases, alias_target
 from whatsapp_agent.store.database import Database
 from whatsapp_agent.store.errors import ConditionRefused
 from whatsapp_agent.store.hashing import keyed_hash
@@ -50,18 +50,18 @@ class DynamoDirectory:
         self._hash_key = hash_key
         self._cache = NumberCache(now, cache_seconds, cache_size)
         self._chain = NumberChain(self._db, directory)
-        self._aliases = Aliases(self._db, directory)
+        self._aliases = Aliases(self._db, directory, hash_key)
 
-    def resolve(self, number: str, person: str) -> Address:
+    def resolve(self, number: str, person: str, sent_at: datetime | None = None) -> Address:
         """See `ports.Directory.resolve`."""
         agent = self._cache.get(number)
-        wanted = [alias_key(person)] + ([number_key(number)] if agent is None else [])
+        alias = self._aliases.key(person)
+        wanted = [alias] + ([number_key(number)] if agent is None else [])
         found = {item["id"]: item for item in self._db.get_many(self._table, wanted)}
         if agent is None:
             agent = str(found.get(number_key(number)["id"], {}).get("agent", ""))
             self._cache.put(number, agent)
-        alias = found.get(alias_key(person)["id"], {})
-        return Address(agent=agent, person=str(alias.get("person", person)))
+        return Address(agent=agent, person=alias_target(found.get(alias["id"], {}), person, sent_at))
 
     def replace_number(self, old_number: str, new_number: str, label: str, at: datetime) -> None:
         """See `ports.Directory.replace_number`.
@@ -79,20 +79,12 @@ class DynamoDirectory:
         self._cache.clear()
 
     def alias_person(self, alias: str, person: str) -> None:
-        """See `ports.Directory.alias_person`.
+        """See `ports.Directory.alias_person`."""
+        self._aliases.lead(alias, person)
 
-        An alias of an alias leads to where that one leads, so that a lookup is one read. A person who
-        comes back to their first address needs no alias. An alias that is known already is not written.
-        """
-        if alias == person:
-            return
-        keys = [alias_key(alias), alias_key(person)]
-        known = {item["id"]: item["person"] for item in self._db.get_many(self._table, keys, consistent=True)}
-        target = known.get(alias_key(person)["id"], person)
-        if target == alias:
-            self._db.write(actions.delete(self._table, alias_key(alias)))
-        elif known.get(alias_key(alias)["id"]) != target:
-            self._aliases.add(alias, target)
+    def move_person(self, old: str, new: str, at: datetime) -> None:
+        """See `ports.Directory.move_person`."""
+        self._aliases.move(old, new, at)
 
     def aliases(self, person: str) -> list[str]:
         """See `ports.Directory.aliases`."""

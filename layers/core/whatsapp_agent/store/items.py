@@ -1,7 +1,7 @@
 """Turns, messages and summaries as items, and back."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from whatsapp_agent.clock import from_epoch, from_iso, to_iso
@@ -15,6 +15,11 @@ MAX_TEXT_BYTES = 300_000
 """A longer text is cut: DynamoDB's items end at 400 kB, the other attributes included."""
 
 CUT_MARK = " […]"
+
+_SAME = "="
+"""Stands for a `message_id` that is the event's id, too: Meta has one id for both."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def bounded(text: str) -> str:
@@ -33,19 +38,21 @@ def message_key(conversation: str, seq: int) -> Item:
 
 
 def message_item(message: Message, expires_at: int | None) -> Item:
-    """A message as it is stored; defaults are left out, so that most messages take one unit to write."""
+    """A message as it is stored. What most messages have in common is left out: every turn reads some forty of
+    them, and what surrounds the words would cost more than they do.
+    """
     return {
         **message_key(message.conversation, message.seq),
         "role": message.role,
         "text": bounded(message.text),
-        "kind": message.kind,
+        "kind": message.kind if message.kind != "text" else None,
         "sent_at": to_iso(message.sent_at),
-        "received_at": to_iso(message.received_at),
+        "received_at": to_iso(message.received_at) if message.received_at != message.sent_at else None,
         "event_id": message.event_id,
         "number": message.number,
         "prompt_chars": message.prompt_chars or None,
         "usage": _usage_item(message.usage),
-        "message_id": message.message_id,
+        "message_id": _SAME if message.message_id == message.event_id != "" else message.message_id,
         "quote": message.quote,
         "spent": _spent_item(message.spent),
         "expires_at": expires_at,
@@ -54,19 +61,20 @@ def message_item(message: Message, expires_at: int | None) -> Item:
 
 def message_from(item: Item) -> Message:
     """The message of an item."""
+    event_id, message_id = item.get("event_id", ""), item.get("message_id", "")
     return Message(
         conversation=item["conversation"],
         seq=int(item["seq"]),
         role=item["role"],
         text=item.get("text", ""),
-        kind=item.get("kind", ""),
+        kind=item.get("kind", "text"),
         sent_at=from_iso(item["sent_at"]),
-        received_at=from_iso(item["received_at"]),
-        event_id=item.get("event_id", ""),
+        received_at=from_iso(item.get("received_at", item["sent_at"])),
+        event_id=event_id,
         number=item.get("number", ""),
         prompt_chars=int(item.get("prompt_chars", 0)),
         usage=_usage_from(item),
-        message_id=item.get("message_id", ""),
+        message_id=event_id if message_id == _SAME else message_id,
         quote=item.get("quote", ""),
         spent=_spent_from(item.get("spent")),
     )
@@ -171,36 +179,38 @@ def _usage_from(item: Item) -> Usage:
     return Usage(*(int(stored.get(name, 0)) for name in ("input", "cached", "output")))
 
 
-def _spent_item(spent: Spent) -> Item | None:
+def _spent_item(spent: Spent) -> list[Any] | None:
+    """By place, not by name: it is on every message, and the names would take more room than the numbers."""
     if spent.since is None:
         return None
-    return {
-        "since": to_iso(spent.since),
-        "turns": spent.turns or None,
-        "characters": spent.characters or None,
-        "media": spent.media or None,
-        "noticed": spent.noticed or None,
-        "over": spent.over,
-        "minute": _moment(spent.minute),
-        "replies": spent.replies or None,
-    }
+    counts = [spent.turns, spent.characters, spent.media, int(spent.noticed)]
+    return [_milliseconds(spent.since), *counts, spent.over, _milliseconds(spent.minute), spent.replies]
 
 
 def _spent_from(stored: Any) -> Spent:
     """The account of a message. One that cannot be read counts as nothing spent: nobody is silenced by it."""
     try:
+        since, turns, characters, media, noticed, over, minute, replies = stored
         return Spent(
-            since=from_iso(stored["since"]),
-            turns=int(stored.get("turns", 0)),
-            characters=int(stored.get("characters", 0)),
-            media=int(stored.get("media", 0)),
-            noticed=bool(stored.get("noticed", False)),
-            over=str(stored.get("over", "")),
-            minute=_moment_from(stored, "minute"),
-            replies=int(stored.get("replies", 0)),
+            since=_from_milliseconds(since),
+            turns=int(turns),
+            characters=int(characters),
+            media=int(media),
+            noticed=bool(noticed),
+            over=str(over),
+            minute=_from_milliseconds(minute) if minute else None,
+            replies=int(replies),
         )
-    except (AttributeError, KeyError, TypeError, ValueError):
+    except (ArithmeticError, TypeError, ValueError):
         return Spent()
+
+
+def _milliseconds(moment: datetime | None) -> int:
+    return (moment - _EPOCH) // timedelta(milliseconds=1) if moment else 0
+
+
+def _from_milliseconds(number: Any) -> datetime:
+    return _EPOCH + timedelta(milliseconds=int(number))
 
 
 def _moment(moment: datetime | None) -> str | None:

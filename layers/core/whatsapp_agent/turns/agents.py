@@ -1,6 +1,7 @@
 """Which agent a message is for, and under which key its sender is remembered."""
 
 from collections.abc import Mapping
+from datetime import datetime
 
 from whatsapp_agent.memory.records import AgentProfile, conversation_key
 from whatsapp_agent.phones import canonical
@@ -26,7 +27,9 @@ class AgentFinder:
         self._by_label = {label: profile for profile in profiles.values() for label in profile.labels}
         self._joiner = _Joiner(directory, conversations)
 
-    def find(self, number: str, person: str, *, label: str = "", alias: str = "") -> tuple[AgentProfile, str]:
+    def find(
+        self, number: str, person: str, *, label: str = "", alias: str = "", sent_at: datetime | None = None
+    ) -> tuple[AgentProfile, str]:
         """The agent that answers on `number`, and the key under which `person` is remembered.
 
         An agent that the directory names but that is no longer deployed gives way to the next rule.
@@ -37,8 +40,9 @@ class AgentFinder:
             label: The number's label; with Meta the phone number as it is displayed.
             alias: Another key of the same person that came with the message. Both lead to one memory from
                 then on.
+            sent_at: When; a phone number can have been somebody else's before.
         """
-        address = self._directory.resolve(number, person)
+        address = self._directory.resolve(number, person, sent_at)
         profile = (
             self.claimed(number)
             or self._profiles.get(address.agent)

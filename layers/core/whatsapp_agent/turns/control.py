@@ -33,7 +33,7 @@ class ControlEvents:
         ledger: Ledger,
         agents: AgentFinder,
         owner: OwnerMessages,
-        erase: Callable[[str, datetime], None],
+        erase: Callable[[str, datetime, str], None],
         telemetry: Telemetry,
         now: Clock,
     ) -> None:
@@ -66,8 +66,7 @@ class ControlEvents:
             case OwnerMessage():
                 self._owner.remember(event)
             case PersonChangedNumber():
-                _, person = self._agents.find(event.number, event.person)
-                self._directory.alias_person(event.new_person, person)
+                self._directory.move_person(event.person, event.new_person, event.received_at)
             case OptOut():
                 conversation = self._conversation(event.number, event.person)
                 summary = self._conversations.summary(conversation)
@@ -78,7 +77,7 @@ class ControlEvents:
                 self._record_failure(event)
             case Erase():
                 person = self._directory.resolve("", event.person).person
-                self._erase(conversation_key(event.agent, person), event.received_at)
+                self._erase(conversation_key(event.agent, person), event.received_at, event.person)
 
     def _replace(self, event: NumberReplaced) -> None:
         """Lets the new number inherit the agent, also where the old one has it from the agent's file."""

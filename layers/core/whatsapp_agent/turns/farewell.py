@@ -23,13 +23,14 @@ class Farewell:
     afterwards behind it.
 
     Args:
-        forget: Erases a conversation; messages that arrived until the given moment are dropped from then on.
+        forget: Erases a conversation; messages that arrived until the given moment are dropped from then on,
+            also those that wait under the given address.
         erased_at: When a conversation was last erased.
     """
 
     def __init__(
         self,
-        forget: Callable[[str, datetime], None],
+        forget: Callable[[str, datetime, str], None],
         outbox: Outbox,
         telemetry: Telemetry,
         *,
@@ -79,7 +80,7 @@ class Farewell:
             self._telemetry.count("DroppedByErasure")
             return
         # Not later than the message itself: what the person writes right after it is new talk.
-        self._forget(conversation, event.received_at - _JUST_BEFORE)
+        self._forget(conversation, event.received_at - _JUST_BEFORE, event.person)
         self._telemetry.count("AskedToBeForgotten")
         text = self._phrase(profile, event) or profile.phrases.erased
         key = f"{event.event_id}-farewell"

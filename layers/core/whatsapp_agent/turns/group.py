@@ -101,7 +101,7 @@ class Group:
         for received in run:
             event = received.event
             profile, person = self._agents.find(
-                event.number, event.person, label=event.label, alias=event.alias
+                event.number, event.person, label=event.label, alias=event.alias, sent_at=event.sent_at
             )
             key = conversation_key(profile.agent_id, person)
             shares.setdefault(key, _Share(key, profile, [])).messages.append(received)
