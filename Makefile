@@ -15,7 +15,7 @@ LOCAL := $(DEV) .venv-sam/.installed .venv-emulator/.installed
 TESTS := $(wildcard tests/unit tests/contracts tests/integration tests/faults tests/architecture)
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo chat test faults check audit e2e bench-recall build deploy lock clean
+.PHONY: help run demo chat test faults check audit e2e load bench bench-recall build deploy lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -49,6 +49,12 @@ audit: .venv-audit/.installed ## Security checks beyond `make check`: template (
 
 e2e: $(LOCAL) ## Drive the deployed local stack from outside (with `sam local invoke` where Docker runs)
 	@$(BIN)/python -m tools.local e2e $(ARGS)
+
+load: $(LOCAL) ## Let 300 people write at once to the local stack; check that nothing is lost, doubled or out of order
+	@$(BIN)/python -m tools.local load $(ARGS)
+
+bench: .venv-bench/.installed .venv-emulator/.installed ## Measure cost, cold starts and memory beside others'; writes docs/benchmarks; minutes
+	@.venv-bench/bin/python -m tools.bench $(ARGS)
 
 bench-recall: .venv-bench/.installed ## Measure what recall finds; writes docs/benchmarks/recall.md
 	@.venv-bench/bin/python -m tools.bench.recall

@@ -3,13 +3,17 @@
 from functools import cache
 from typing import Any
 
-from whatsapp_agent.bootstrap.compact import CompactFunction, build
-from whatsapp_agent.queues.lambda_event import failed, records
+from whatsapp_agent.startup import undisturbed
+
+with undisturbed():
+    from whatsapp_agent.bootstrap.compact import CompactFunction, build
+    from whatsapp_agent.queues.lambda_event import failed, records
 
 
 @cache
 def _function() -> CompactFunction:
-    return build()
+    with undisturbed():
+        return build()
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:

@@ -3,12 +3,16 @@
 from functools import cache
 from typing import Any
 
-from whatsapp_agent.bootstrap.erase import EraseFunction, build
+from whatsapp_agent.startup import undisturbed
+
+with undisturbed():
+    from whatsapp_agent.bootstrap.erase import EraseFunction, build
 
 
 @cache
 def _function() -> EraseFunction:
-    return build()
+    with undisturbed():
+        return build()
 
 
 def handler(event: dict[str, Any], _context: Any) -> dict[str, Any]:

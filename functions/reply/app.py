@@ -3,14 +3,18 @@
 from functools import cache
 from typing import Any
 
-from whatsapp_agent.bootstrap.reply import ReplyFunction, build
-from whatsapp_agent.queues.lambda_event import failed, records
-from whatsapp_agent.turns.deadline import Deadline
+from whatsapp_agent.startup import undisturbed
+
+with undisturbed():
+    from whatsapp_agent.bootstrap.reply import ReplyFunction, build
+    from whatsapp_agent.queues.lambda_event import failed, records
+    from whatsapp_agent.turns.deadline import Deadline
 
 
 @cache
 def _function() -> ReplyFunction:
-    return build()
+    with undisturbed():
+        return build()
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:

@@ -51,10 +51,12 @@ class ControlClient:
     def post(self, action: str, expected: int = 200, /, **fields: Any) -> dict[str, Any]:
         response = self._pool.request("POST", f"{self.url}/_control/{action}", json=fields)
         assert response.status == expected, response.data
-        return json.loads(response.data)
+        answer: dict[str, Any] = json.loads(response.data)
+        return answer
 
     def get(self, path: str) -> dict[str, Any]:
-        return json.loads(self._pool.request("GET", f"{self.url}/_control/{path}").data)
+        answer: dict[str, Any] = json.loads(self._pool.request("GET", f"{self.url}/_control/{path}").data)
+        return answer
 
     def fetch(self, path: str, key: str = API_KEY) -> urllib3.BaseHTTPResponse:
         return self._pool.request("GET", self.url + path, headers={"Authorization": f"Bearer {key}"})

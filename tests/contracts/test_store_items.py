@@ -1,11 +1,16 @@
 """What the tables hold: exact numbers, no empty attributes, an end for each item that has one."""
 
+from dataclasses import replace
+from datetime import timedelta
+
 import pytest
 
 from tests.builders import CONVERSATION, NOW, fact, message, turn
 from tests.contracts.stores import Stores, stores_on
 from tests.contracts.tables import items_of
-from whatsapp_agent.memory.records import FactUpdate, PastFact
+from tests.contracts.units import item_size
+from whatsapp_agent.memory.allowance import Spent
+from whatsapp_agent.memory.records import FactUpdate, PastFact, Usage
 
 
 class TestItems:
@@ -36,6 +41,36 @@ class TestItems:
                 value not in ({"S": ""}, {"NULL": True}, {"L": []}, {"M": {}}) for value in item.values()
             )
             assert "number" not in item
+
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {},
+            {"kind": "voice", "received_at": NOW + timedelta(seconds=3)},
+            {"message_id": "msg_1"},
+            {"message_id": "evt_1"},
+            {"event_id": "", "message_id": ""},
+            {"spent": Spent(NOW, 3, 250, 1, noticed=True, over="media", minute=NOW, replies=2)},
+            {"spent": Spent(NOW + timedelta(milliseconds=1), 1)},
+        ],
+    )
+    def test_what_is_left_out_of_a_message_is_read_back(self, dynamo: Stores, changes: dict[str, object]):
+        said = message(1, **changes)
+        dynamo.put([said], [])
+        assert dynamo.conversations.newest_messages(CONVERSATION, 1) == [said]
+
+    def test_what_surrounds_the_words_of_a_message_stays_small(self, dynamo: Stores):
+        """Every turn reads some forty of them: 100 bytes more on each are one more unit to read."""
+        spent = Spent(NOW, 12, 3_400, 2, minute=NOW, replies=3)
+        event_id = "wamid.HBgLMzQ2MDAxMTEyMjIVAgASGBQ"
+        said = message(400, "", event_id=event_id, message_id=event_id, spent=spent)
+        usage = Usage(3000, 2500, 80)
+        reply = message(
+            401, "", "assistant", event_id=event_id, usage=usage, prompt_chars=9000, spent=spent, sent_at=NOW
+        )
+        dynamo.put([said, replace(reply, received_at=NOW)], [])
+        sizes = [item_size(item) for item in items_of(dynamo.client, dynamo.tables["messages"])]
+        assert max(sizes) <= 260
 
     def test_every_item_that_expires_says_when_in_whole_seconds(self, dynamo: Stores):
         stores = stores_on(dynamo.client, dynamo.tables, retention_days=7)

@@ -68,9 +68,11 @@ class TestTurnsOf:
         7,
         [],
         {},
-        {"since": "yesterday"},
-        {"since": 5},
-        {"since": "2026-11-29T10:00:00Z", "turns": "many"},
+        {"since": "2026-11-29T10:00:00Z", "turns": 1},
+        ["yesterday", 1, 0, 0, 0, "", 0, 0],
+        [1764410400000],
+        [1764410400000, "many", 0, 0, 0, "", 0, 0],
+        [1e30, 1, 0, 0, 0, "", 0, 0],
     ],
 )
 def test_an_account_that_cannot_be_read_silences_nobody(stored: object) -> None:

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from tests.fakes.queues import FakeCompactionQueue, FakeTurnQueue
 from tests.fakes.store_tables import FakeTables, Kept
@@ -88,7 +89,7 @@ class FakeRetention:
             return moved
 
     @staticmethod
-    def _moved(kept: Kept, until: int, now: datetime) -> tuple[Kept, int]:
+    def _moved(kept: Kept[Any], until: int, now: datetime) -> tuple[Kept[Any], int]:
         if gone(kept.expires_at, now) or (kept.expires_at or 0) > until - _JUST_MOVED.total_seconds():
             return kept, 0
         return Kept(kept.record, until), 1

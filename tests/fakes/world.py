@@ -8,7 +8,6 @@ from typing import Any
 from tests.builders import NOW, inbound, profile
 from tests.fakes.keeping import FakeArchive, FakeDeadLetters, FakeRetention
 from tests.fakes.media import FakeDocumentReader, FakeSenses
-from tests.fakes.model import ScriptedModel
 from tests.fakes.provider import FakeProvider
 from tests.fakes.queues import FakeCompactionQueue, FakeTurnQueue
 from tests.fakes.recall import FakeKnowledgeCatalogue, FakeRecallStore
@@ -19,6 +18,7 @@ from whatsapp_agent.compaction.episodes import EpisodeKeeper
 from whatsapp_agent.erasure import Erasure, ErasureParts
 from whatsapp_agent.events import Event
 from whatsapp_agent.memory.records import AgentProfile, CompactionJob, Message
+from whatsapp_agent.ports import Model
 from whatsapp_agent.prices import ModelPrice
 from whatsapp_agent.recall_ports import Embedder
 from whatsapp_agent.turns.activity import Activity
@@ -69,7 +69,7 @@ class World:
 
     def __init__(
         self,
-        model: ScriptedModel,
+        model: Model,
         *,
         profiles: Mapping[str, AgentProfile] | None = None,
         limits: ContextLimits = LIMITS,

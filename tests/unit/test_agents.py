@@ -107,6 +107,13 @@ def test_an_agent_of_a_language_without_phrases_writes_its_own(tmp_path: Path) -
         (f'{GOOD}[tools]\nforget_fact = "yes"', "tools.forget_fact: is 'yes'; it must be true or false"),
         (f'{GOOD}[phrases]\nhello = "x"', "phrases.hello: is not known"),
         (f'{GOOD}[phrases]\napology = ""', "phrases.apology: must be a text that is not empty"),
+        (f"{GOOD}recall.count = {'9' * 5000}", "holds a number of thousands of digits"),
+        (f"{GOOD}pause_hours = 0x{'f' * 9999}", "pause_hours: is a number of thousands of digits; it must be"),
+        (f"{GOOD}labels = {'[' * 5000}", "is nested too deeply"),
+        (f"labels.{'a.' * 2000}b = 1\n{GOOD}", "labels: is nested too deeply; it must be a list"),
+        (f'{GOOD}labels = "{"x" * 999}"', "xx…; it must be a list"),
+        (f'{GOOD}erase_words = ["forget me", "!!!"]', "erase_words: '!!!' has no letter and no digit"),
+        (f'{GOOD}stop_words = ["\u200b🙏"]', "stop_words: "),
         ('name = "Ana', "agent.toml: "),
     ],
 )
@@ -117,6 +124,12 @@ def test_a_mistake_names_the_file_the_key_and_what_is_expected(toml: str, said: 
     assert said in message
 
 
+def test_a_byte_order_mark_is_no_mistake(tmp_path: Path) -> None:
+    profile = load_agent(write(tmp_path, f"\ufeff{GOOD}", persona="\ufeffYou are Ana."), "shop")
+
+    assert (profile.name, profile.persona) == ("Ana", "You are Ana.")
+
+
 def test_the_tools_that_a_person_would_miss_are_on_unless_the_file_says_otherwise(tmp_path: Path) -> None:
     assert load_agent(write(tmp_path), "shop").tools >= {"remember_fact", "forget_fact"}
     toml = f"{GOOD}[tools]\nforget_fact = false\nremember_fact = false\nmark_obsolete = true"
@@ -125,6 +138,14 @@ def test_the_tools_that_a_person_would_miss_are_on_unless_the_file_says_otherwis
 
 def test_an_empty_persona_is_refused(tmp_path: Path) -> None:
     assert refusal(write(tmp_path, persona=" \n")).startswith("agents/shop/persona.md is empty")
+
+
+@pytest.mark.parametrize("file", ["agent.toml", "persona.md"])
+def test_a_file_that_is_no_utf_8_is_named(file: str, tmp_path: Path) -> None:
+    write(tmp_path)
+    (tmp_path / "shop" / file).write_bytes(GOOD.encode() + b"# ni\xf1o")
+
+    assert refusal(tmp_path).startswith(f"agents/shop/{file}: 'utf-8' codec can't decode")
 
 
 def test_a_missing_persona_is_named(tmp_path: Path) -> None:

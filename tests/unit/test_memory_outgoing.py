@@ -183,9 +183,15 @@ def test_no_part_is_an_empty_code_block():
             assert not any(re.search(r"```\s*```", part) for part in parts)
 
 
-@pytest.mark.parametrize("text", ["", " ", "\n\n"])
+@pytest.mark.parametrize(
+    "text", ["", " ", "\n\n", "\u200b", "\u3164", "\u2800 \ufe0f", "\u115f\n\u1160", "\u2060" * 9000, "\u0301"]
+)
 def test_nothing_makes_no_part(text):
     assert split(text) == ()
+
+
+def test_a_part_of_which_nothing_can_be_seen_is_left_out():
+    assert split("hello" + "\n" + "\u2800 " * 7 + "\u2800\nbye", 16) == ("hello", "bye")
 
 
 @pytest.mark.parametrize(("limit", "parts"), [(15, 1), (100, 0)])

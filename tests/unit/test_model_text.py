@@ -23,7 +23,9 @@ def test_a_broken_answer_ends_with_its_last_whole_sentence_or_word(broken, whole
     assert whole_sentences(broken) == whole
 
 
-@pytest.mark.parametrize("text", ["", " ", "\n\t", "\u200b", "\u200f\u200e", "\ufeff \u2060"])
+@pytest.mark.parametrize(
+    "text", ["", " ", "\n\t", "\u200b", "\u200f\u200e", "\ufeff \u2060", "\u3164", "\u2800", "\ufe0f"]
+)
 def test_text_that_nobody_can_see_is_blank(text):
     assert is_blank(text)
 

@@ -107,6 +107,14 @@ def test_a_redrive_takes_as_many_as_it_is_told_and_leaves_what_it_cannot_read(
     assert len(dead) == 2
 
 
+@pytest.mark.parametrize("option", [[], ["--dry-run"], ["--queue", "inbound"]])
+def test_a_redrive_of_nothing_says_so_and_asks_nothing(
+    option: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    done = operator(capsys).say("redrive", *option)
+    assert (done.status, done.out.strip()) == (0, "nothing to send back")
+
+
 def test_a_redrive_that_could_not_send_all_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     asked = operator(capsys)
     asked.world.queue.fifo.dead[:] = [encode(inbound("evt_1"))]

@@ -12,8 +12,10 @@ from tools.local import http_json, sign
 from tools.local.chat import chat
 from tools.local.demo import demo
 from tools.local.errors import LocalError
-from tools.local.stack import Options, Stack, start
-from tools.local.state import SHARED, require_running, running
+from tools.local.load.plan import MOST_MESSAGES
+from tools.local.load.rounds import Load, load
+from tools.local.stack import Options, start
+from tools.local.state import SHARED, StackInfo, require_running, running
 from tools.local.suite import run_suite
 from tools.local.waiting import Stopped, ending_on_signals, wait_while
 
@@ -65,6 +67,29 @@ def _parser() -> argparse.ArgumentParser:
     play = commands.add_parser("demo", help="play a scripted week on a stack of its own, and check it")
     play.set_defaults(command=lambda _: demo(SHARED / "demo"))
 
+    crowd = commands.add_parser(
+        "load", help="many people at once on a stack of its own; check that nothing is lost"
+    )
+    usual = Load()
+    crowd.add_argument(
+        "--people",
+        type=_count(2000),
+        nargs="+",
+        default=usual.people,
+        help="of each round (default: 30 100 300)",
+    )
+    crowd.add_argument(
+        "--messages", type=_count(MOST_MESSAGES), default=usual.messages, help="of each person (default: 10)"
+    )
+    crowd.add_argument(
+        "--seconds", type=_count(7200), default=usual.seconds, help="for all rounds together (default: 540)"
+    )
+    crowd.add_argument(
+        "--at-once", type=_count(64), default=usual.at_once, help="webhooks side by side (default: 4)"
+    )
+    crowd.add_argument("--seed", type=int, default=usual.seed, help="of the orders and the repetitions")
+    crowd.set_defaults(command=_load)
+
     talk = commands.add_parser("chat", help="talk with the agent in this terminal")
     talk.add_argument("--as", dest="person", default=DEFAULT_PERSON, help="phone number to write from")
     talk.add_argument("--state", type=Path, default=SHARED, help="folder of the running stack")
@@ -89,6 +114,20 @@ def _override(text: str) -> tuple[str, str]:
     return match[1], match[2]
 
 
+def _count(most: int) -> Callable[[str], int]:
+    def number(text: str) -> int:
+        if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to {most}")
+        return int(text)
+
+    return number
+
+
+def _load(options: argparse.Namespace) -> int:
+    amount = Load(tuple(options.people), options.messages, options.seconds, options.at_once, options.seed)
+    return load(SHARED / "load", amount)
+
+
 def _run(options: argparse.Namespace) -> int:
     chosen = Options(
         state=options.state.absolute(),
@@ -101,7 +140,7 @@ def _run(options: argparse.Namespace) -> int:
         playground_port=options.playground_port,
     )
     with start(chosen, _say) as stack:
-        _introduce(stack)
+        _say(introduction(stack.info))
         if stack.info.playground_url and not options.no_browser:
             _open(stack.info.playground_url)
         try:
@@ -115,12 +154,14 @@ def _run(options: argparse.Namespace) -> int:
         raise LocalError(f"{ended.name} has ended unexpectedly (log: {ended.log})")
 
 
-def _introduce(stack: Stack) -> None:
-    info = stack.info
+def introduction(info: StackInfo) -> str:
+    """What `run` says when everything is up."""
     body, headers = sign.signed_request(info, DEFAULT_PERSON, "Hello, my name is Maya.")
     model = f"simulated, {info.model_url}" if info.model_url else "OpenAI (OPENAI_API_KEY is set)"
     page = f"  playground   {info.playground_url}\n" if info.playground_url else ""
-    _say(f"""
+    # whasp signs the time as well; Meta's signature covers the body only.
+    validity = "" if info.provider == "meta" else "good for five minutes; "
+    return f"""
 The stack is running.
 
 {page}  webhook      {info.webhook_url}
@@ -133,11 +174,11 @@ Talk with the agent in another terminal:
 
   make chat
 
-or send a signed webhook (good for five minutes; `python -m tools.local sign` prints a new one):
+or send a signed webhook ({validity}`python -m tools.local sign` prints a new one):
 
   {sign.curl(info.webhook_url, body, headers)}
 
-Ctrl-C ends everything.""")
+Ctrl-C ends everything."""
 
 
 def _open(url: str) -> None:

@@ -42,7 +42,7 @@ def signed_request(info: StackInfo, person: str, text: str) -> tuple[bytes, dict
 
 def curl(url: str, body: bytes, headers: Mapping[str, str]) -> str:
     """A command line that sends the request, ready to paste into a shell."""
-    parts = ["curl", "-i", url]
+    parts = ["curl", "-sS", "-i", url]
     for name, value in headers.items():
         parts += ["-H", f"{name}: {value}"]
     parts += ["--data-binary", body.decode()]

@@ -65,7 +65,14 @@ def redrive(
             for kind, number in sorted(results[name].items())
         ]
         title = "Dead letters (a look; nothing was moved)" if dry_run else "Dead letters"
-        session.output.table(title, ("queue", "waiting before", "what", "messages"), rows)
+        if rows:
+            session.output.table(title, ("queue", "waiting before", "what", "messages"), rows)
+        elif any(waiting.values()):
+            session.output.line(
+                f"nothing to send back now: {_counts(waiting)} under way; try again in a minute"
+            )
+        else:
+            session.output.line("nothing to send back")
     if any(result["failed"] for result in results.values()):
         raise OperateError("some could not be sent back and stay where they are: run it again", NOT_FINISHED)
 

@@ -11,6 +11,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from whatsapp_agent.errors import ConfigurationError
+from whatsapp_agent.memory import consent
 from whatsapp_agent.memory.allowance import Limits
 from whatsapp_agent.memory.passages import RecallRules
 from whatsapp_agent.memory.records import AgentProfile, FactKey, Phrases
@@ -30,6 +31,7 @@ _TOP_LEVEL = {
 }  # fmt: skip
 _MOST_SPENT = 1_000_000
 _LONGEST_PAUSE_HOURS = 720
+_MOST_SHOWN = 100
 _TOOLS = {
     "remember_fact": True, "recall_facts": False, "forget_fact": True, "mark_obsolete": False,
     "search_knowledge": False,
@@ -54,16 +56,16 @@ def load_agent(directory: Traversable | Path, agent_id: str) -> AgentProfile:
     """
     if not _AGENT_ID.fullmatch(agent_id):
         raise ConfigurationError(f"agent id {agent_id!r}: lower-case letters, digits, - and _, at most 40")
-    folder = directory / agent_id
+    folder, file = directory / agent_id, "agent.toml"
     try:
-        table = tomllib.loads((folder / "agent.toml").read_text(encoding="utf-8"))
-        persona = (folder / "persona.md").read_text(encoding="utf-8").strip()
+        # Some editors begin a file with a byte order mark.
+        table = tomllib.loads((folder / file).read_text(encoding="utf-8-sig"))
+        file = "persona.md"
+        persona = (folder / file).read_text(encoding="utf-8-sig").strip()
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise ConfigurationError(
-            f"agent {agent_id!r}: no {Path(str(error.filename)).name} in agents/{agent_id}"
-        ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"agents/{agent_id}/agent.toml: {error}") from error
+        raise ConfigurationError(f"agent {agent_id!r}: no {file} in agents/{agent_id}") from error
+    except (ValueError, RecursionError) as error:
+        raise ConfigurationError(f"agents/{agent_id}/{file}: {_unreadable(error)}") from error
     if not persona:
         raise ConfigurationError(f"agents/{agent_id}/persona.md is empty: say who the agent is")
     return _Reader(f"agents/{agent_id}/agent.toml").profile(agent_id, table, persona)
@@ -95,6 +97,25 @@ def load_agents(directory: Traversable | Path) -> dict[str, AgentProfile]:
     return agents
 
 
+def _unreadable(error: Exception) -> str:
+    if isinstance(error, tomllib.TOMLDecodeError | UnicodeDecodeError):
+        return str(error)
+    if isinstance(error, RecursionError):
+        return "is nested too deeply; nothing here is deeper than a list of texts in a table"
+    return "holds a number of thousands of digits; write a shorter one"
+
+
+def _shown(value: Any) -> str:
+    """A wrong value in an error: some of it, whatever it is."""
+    try:
+        text = repr(value)
+    except RecursionError:
+        return "nested too deeply"
+    except ValueError:
+        return "a number of thousands of digits"
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
+
+
 class _Reader:
     """Checks one parsed `agent.toml`; knows the file's name for its errors."""
 
@@ -114,7 +135,7 @@ class _Reader:
                 bool: "true or false",
                 int: "a whole number",
             }
-            missing = "is missing" if value is None else f"is {value!r}"
+            missing = "is missing" if value is None else f"is {_shown(value)}"
             raise self._wrong(path + key, f"{missing}; it must be {names[kind]}")
         return value
 
@@ -123,6 +144,14 @@ class _Reader:
         if not all(isinstance(value, str) and value.strip() for value in values):
             raise self._wrong(key, "must be a list of texts, none of them empty")
         return tuple(values)
+
+    def _whole_messages(self, table: Mapping[str, Any], key: str) -> tuple[str, ...]:
+        """Texts that a person's whole message is compared with."""
+        words = self._texts(table, key)
+        for word in words:
+            if not consent.is_exactly(word, [word]):
+                raise self._wrong(key, f"{_shown(word)} has no letter and no digit, so no message can be it")
+        return words
 
     def profile(self, agent_id: str, table: Mapping[str, Any], persona: str) -> AgentProfile:
         for key in sorted(table.keys() - _TOP_LEVEL):
@@ -150,9 +179,9 @@ class _Reader:
             phrases=self._phrases(language, self._get(table, "phrases", dict, {})),
             fact_keys=self._fact_keys(self._get(table, "facts", dict, {})),
             numbers=tuple(numbers),
-            stop_words=self._texts(table, "stop_words"),
+            stop_words=self._whole_messages(table, "stop_words"),
             labels=tuple(label.strip() for label in self._texts(table, "labels")),
-            erase_words=self._texts(table, "erase_words"),
+            erase_words=self._whole_messages(table, "erase_words"),
             tools=self._tools(self._get(table, "tools", dict, {})),
             limits=self._limits(self._get(table, "limits", dict, {})),
             pause=timedelta(hours=self._whole(table, "pause_hours", 12, _LONGEST_PAUSE_HOURS)),
@@ -163,7 +192,7 @@ class _Reader:
     def _whole(self, table: Mapping[str, Any], key: str, default: int, most: int, path: str = "") -> int:
         value: int = self._get(table, key, int, default, path)
         if not 0 <= value <= most:
-            raise self._wrong(path + key, f"is {value}; it must be from 0 to {most}")
+            raise self._wrong(path + key, f"is {_shown(value)}; it must be from 0 to {most}")
         return value
 
     def _limits(self, table: Mapping[str, Any]) -> Limits:
@@ -186,7 +215,7 @@ class _Reader:
             number = isinstance(value, kind) or (kind is float and isinstance(value, int))
             if not number or isinstance(value, bool) or not 0 <= value <= most:
                 what = "a whole number" if kind is int else "a number"
-                raise self._wrong(f"recall.{name}", f"is {value!r}; it must be {what} from 0 to {most}")
+                raise self._wrong(f"recall.{name}", f"is {_shown(value)}; it must be {what} from 0 to {most}")
             values[name] = value
         return RecallRules(**values)
 
@@ -244,6 +273,6 @@ class _Reader:
         match = _LIFETIME.fullmatch(value) if isinstance(value, str) else None
         if match is None:
             raise self._wrong(
-                path + "lifetime", f"is {value!r}; it must be a number and a unit, for example 7d"
+                path + "lifetime", f"is {_shown(value)}; it must be a number and a unit, for example 7d"
             )
         return timedelta(**{_UNITS[match[2]]: int(match[1])})

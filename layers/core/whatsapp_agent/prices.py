@@ -1,8 +1,9 @@
 """What things cost, on one day: the only file with prices in it.
 
-Sources, read on the day `AS_OF`: OpenAI's pages of the models and its price list (standard processing, prompts
-of up to 272,000 tokens); AWS's price lists of us-east-1 for DynamoDB on demand, SQS FIFO, Lambda on arm64 and
-S3. Other regions and contracts differ: what is computed with this is an estimate, and the bills decide.
+Read on the day `AS_OF`: OpenAI's pages of the models (standard processing, prompts of up to 272,000 tokens);
+Lambda on arm64 by a third party's copy of the list. Known from AWS's lists of us-east-1 and not read again on
+that day: DynamoDB on demand, SQS FIFO and CloudWatch. Other regions and contracts differ: what is computed with
+this is an estimate, and the bills decide.
 """
 
 from dataclasses import dataclass
@@ -24,6 +25,11 @@ class ModelPrice:
     input: float
     cached: float
     output: float
+
+    @property
+    def cache_write(self) -> float:
+        """Of input that is written to the provider's cache: a quarter more, of these models."""
+        return self.input * 1.25
 
     def dollars(self, usage: Usage) -> float:
         """What the tokens cost."""
@@ -55,6 +61,12 @@ LAMBDA_REQUEST = 0.20 / MILLION
 
 LAMBDA_GB_SECOND = 0.0000133334
 """Dollars on arm64."""
+
+LOG_GB = 0.50
+"""Dollars per gigabyte of logs that CloudWatch takes in."""
+
+METRIC_MONTH = 0.30
+"""Dollars for each metric of one's own; the first ten of an account are free."""
 
 
 def model_price(model: str) -> ModelPrice | None:

@@ -17,6 +17,9 @@ MAX_AGE_SECONDS: Final = 300
 REFRESH_SECONDS: Final = 60
 """At most one forced read in this time, so that forged requests cannot exhaust Secrets Manager's rate."""
 
+CLIENT: Final = Config(connect_timeout=2, read_timeout=3, retries={"total_max_attempts": 2})
+"""What a client of Secrets Manager is made with."""
+
 _PERMANENT = frozenset(
     {
         "AccessDeniedException",
@@ -36,7 +39,8 @@ class JsonSecret:
     Args:
         arn: The secret's ARN.
         setting: The setting that named it, for error messages.
-        client: A Secrets Manager client; by default one with short timeouts.
+        client: A Secrets Manager client; by default one of its own, which takes as long to make as all others
+            of a function together, because it has a session of its own.
         monotonic: A clock for the limit on forced reads, in seconds.
     """
 
@@ -47,8 +51,7 @@ class JsonSecret:
         self._setting = setting
         self._monotonic = monotonic
         self._refreshed_at: float | None = None
-        config = Config(connect_timeout=2, read_timeout=3, retries={"total_max_attempts": 2})
-        self._provider = SecretsProvider(boto_config=config, boto3_client=client)
+        self._provider = SecretsProvider(boto_config=CLIENT, boto3_client=client)
 
     def read(self) -> Mapping[str, str]:
         """The secret's texts, at most `MAX_AGE_SECONDS` old.

@@ -13,13 +13,13 @@ from whatsapp_agent.clock import utc_now
 from whatsapp_agent.compaction.compact import CompactionSettings, Compactor
 from whatsapp_agent.compaction.episodes import EpisodeKeeper
 from whatsapp_agent.compaction.jobs import CompactionJobs
-from whatsapp_agent.credentials import Key
+from whatsapp_agent.model.client import OpenAIClient, openai_client
 from whatsapp_agent.model.embeddings import OpenAIEmbedder
 from whatsapp_agent.model.responses import OpenAIModel
 from whatsapp_agent.prices import model_price
 from whatsapp_agent.queues.compaction import decode_job
 from whatsapp_agent.recall_ports import RecallStore
-from whatsapp_agent.secrets import JsonSecret, RotatingKey
+from whatsapp_agent.secrets import CLIENT, JsonSecret, RotatingKey
 from whatsapp_agent.settings import CompactSettings
 from whatsapp_agent.store.archive import S3Archive
 from whatsapp_agent.store.conversations import DynamoConversationStore
@@ -45,8 +45,10 @@ def build(environment: Mapping[str, str] = os.environ) -> CompactFunction:
         ConfigurationError: A variable, a secret or an agent's file is wrong; the message names it.
     """
     settings = CompactSettings.from_env(environment)
-    service = JsonSecret(settings.service_secret_arn, "SERVICE_SECRET_ARN")
-    hash_key = JsonSecret(settings.hash_key_secret_arn, "HASH_KEY_SECRET_ARN").read()["hash_key"].encode()
+    secrets = boto3.client("secretsmanager", config=CLIENT)
+    service = JsonSecret(settings.service_secret_arn, "SERVICE_SECRET_ARN", client=secrets)
+    hashing = JsonSecret(settings.hash_key_secret_arn, "HASH_KEY_SECRET_ARN", client=secrets)
+    hash_key = hashing.read()["hash_key"].encode()
     telemetry = PowertoolsTelemetry("compact", hash_key=hash_key)
 
     dynamodb = boto3.client("dynamodb", config=AWS_CLIENTS)
@@ -63,7 +65,7 @@ def build(environment: Mapping[str, str] = os.environ) -> CompactFunction:
     if settings.archive_bucket:
         s3 = boto3.client("s3", config=AWS_CLIENTS)
         archive = S3Archive(s3, bucket=settings.archive_bucket, hash_key=hash_key)
-    openai_key = RotatingKey(service, "openai_api_key")
+    openai = openai_client(RotatingKey(service, "openai_api_key"), settings.openai_base_url)
     recall = DynamoRecallStore(
         dynamodb, recall=settings.recall_table, messages=settings.messages_table, now=utc_now
     )
@@ -71,9 +73,8 @@ def build(environment: Mapping[str, str] = os.environ) -> CompactFunction:
         conversations=conversations,
         facts=DynamoFactStore(dynamodb, facts=settings.facts_table, now=utc_now),
         model=OpenAIModel(
-            openai_key,
+            openai,
             settings.memory_model,
-            base_url=settings.openai_base_url,
             max_output_tokens=4000,
             cache_prefix=f"{settings.agent_id}-memory",
         ),
@@ -89,25 +90,20 @@ def build(environment: Mapping[str, str] = os.environ) -> CompactFunction:
         recall=recall,
         archive=archive,
         price=model_price(settings.memory_model),
-        episodes=_episodes(settings, recall, openai_key, telemetry),
+        episodes=_episodes(settings, recall, openai, telemetry),
     )
     return CompactFunction(CompactionJobs(compactor, decode_job, telemetry), telemetry)
 
 
 def _episodes(
-    settings: CompactSettings, recall: RecallStore, key: Key, telemetry: Telemetry
+    settings: CompactSettings, recall: RecallStore, openai: OpenAIClient, telemetry: Telemetry
 ) -> EpisodeKeeper | None:
     """None where no exchange is to be kept."""
     if settings.episode_days == 0:
         return None
     embedder = None
     if settings.embedding_model:
-        embedder = OpenAIEmbedder(
-            key,
-            settings.embedding_model,
-            dimensions=settings.embedding_dimensions,
-            base_url=settings.openai_base_url,
-        )
+        embedder = OpenAIEmbedder(openai, settings.embedding_model, dimensions=settings.embedding_dimensions)
     return EpisodeKeeper(
         recall, embedder, telemetry, days=settings.episode_days, retention_days=settings.retention_days
     )

@@ -14,7 +14,7 @@ from whatsapp_agent.providers.meta.webhook import MetaWebhook
 from whatsapp_agent.providers.rotating import RotatingWebhook
 from whatsapp_agent.providers.whasp.webhook import WhaspWebhook
 from whatsapp_agent.queues.inbound import SqsTurnQueue
-from whatsapp_agent.secrets import JsonSecret
+from whatsapp_agent.secrets import CLIENT, JsonSecret
 from whatsapp_agent.settings import IngestSettings
 from whatsapp_agent.telemetry import PowertoolsTelemetry, Telemetry
 
@@ -39,6 +39,11 @@ def build(environment: Mapping[str, str] | None = None) -> IngestFunction:
     environment = os.environ if environment is None else environment
     settings = IngestSettings.from_env(environment)
     telemetry = PowertoolsTelemetry("ingest")
+    secret = JsonSecret(
+        settings.webhook_secret_arn,
+        "WEBHOOK_SECRET_ARN",
+        client=boto3.client("secretsmanager", config=CLIENT),
+    )
 
     def webhook(secrets: Mapping[str, str]) -> Webhook:
         if settings.provider == "meta":
@@ -46,7 +51,7 @@ def build(environment: Mapping[str, str] | None = None) -> IngestFunction:
         return WhaspWebhook(secrets.get("webhook_secret", ""), settings.webhook_tolerance_seconds)
 
     ingest = Ingest(
-        webhook=RotatingWebhook(JsonSecret(settings.webhook_secret_arn, "WEBHOOK_SECRET_ARN"), webhook),
+        webhook=RotatingWebhook(secret, webhook),
         path=f"/webhooks/{settings.provider}",
         queue=SqsTurnQueue(boto3.client("sqs", config=_SQS), settings.inbound_queue_url),
         telemetry=telemetry,

@@ -16,6 +16,7 @@ from whatsapp_agent.documents.reader import ChildDocumentReader
 from whatsapp_agent.erasure import Erasure, ErasureParts
 from whatsapp_agent.errors import ConfigurationError
 from whatsapp_agent.memory.records import AgentProfile
+from whatsapp_agent.model.client import OpenAIClient, openai_client
 from whatsapp_agent.model.embeddings import OpenAIEmbedder
 from whatsapp_agent.model.responses import OpenAIModel
 from whatsapp_agent.model.senses import OpenAISenses
@@ -26,7 +27,7 @@ from whatsapp_agent.queues.compaction import SqsCompactionQueue
 from whatsapp_agent.queues.dead_letters import SqsDeadLetters
 from whatsapp_agent.queues.inbound import SqsTurnQueue
 from whatsapp_agent.recall_ports import Embedder
-from whatsapp_agent.secrets import JsonSecret, RotatingKey
+from whatsapp_agent.secrets import CLIENT, JsonSecret, RotatingKey
 from whatsapp_agent.settings import ReplySettings
 from whatsapp_agent.store.conversations import DynamoConversationStore
 from whatsapp_agent.store.directory import DynamoDirectory
@@ -87,9 +88,11 @@ def build(environment: Mapping[str, str] = os.environ) -> ReplyFunction:
     settings = ReplySettings.from_env(environment)
     profiles = load_agents(files("agent_profiles"))
     _check_agent(settings.agent_id, profiles)
-    service = JsonSecret(settings.service_secret_arn, "SERVICE_SECRET_ARN")
-    openai_key = RotatingKey(service, "openai_api_key")
-    hash_key = JsonSecret(settings.hash_key_secret_arn, "HASH_KEY_SECRET_ARN").read()["hash_key"].encode()
+    secrets = boto3.client("secretsmanager", config=CLIENT)
+    service = JsonSecret(settings.service_secret_arn, "SERVICE_SECRET_ARN", client=secrets)
+    openai = openai_client(RotatingKey(service, "openai_api_key"), settings.openai_base_url)
+    hashing = JsonSecret(settings.hash_key_secret_arn, "HASH_KEY_SECRET_ARN", client=secrets)
+    hash_key = hashing.read()["hash_key"].encode()
     telemetry = PowertoolsTelemetry("reply", hash_key=hash_key)
 
     dynamodb = boto3.client("dynamodb", config=AWS_CLIENTS)
@@ -120,19 +123,14 @@ def build(environment: Mapping[str, str] = os.environ) -> ReplyFunction:
     )
     directory = DynamoDirectory(dynamodb, directory=settings.directory_table, hash_key=hash_key, now=utc_now)
     provider = _provider(settings, RotatingKey(service, "provider_api_key"))
-    model = OpenAIModel(
-        openai_key,
-        settings.reply_model,
-        base_url=settings.openai_base_url,
-        cache_prefix=settings.agent_id,
-    )
+    model = OpenAIModel(openai, settings.reply_model, cache_prefix=settings.agent_id)
 
     side_by_side = ThreadPoolExecutor(max_workers=8 * PEOPLE, thread_name_prefix="read")
     people = ThreadPoolExecutor(max_workers=PEOPLE, thread_name_prefix="person")
     limits = ContextLimits(settings.context_chars, settings.context_messages, settings.context_tokens)
     reader = ContextReader(conversations, facts, directory, side_by_side, limits.messages)
     compaction_queue = SqsCompactionQueue(sqs, settings.compaction_queue_url)
-    embedder = _embedder(settings, openai_key)
+    embedder = _embedder(settings, openai)
     recall = DynamoRecallStore(dynamodb, recall=settings.recall_table, now=utc_now)
     catalogue = DynamoKnowledgeCatalogue(dynamodb, recall=settings.recall_table)
     recaller = Recaller(
@@ -172,7 +170,7 @@ def build(environment: Mapping[str, str] = os.environ) -> ReplyFunction:
     window = META_WINDOW if settings.provider == "meta" else None
     outbox = Outbox(provider, ledger, conversations, telemetry, utc_now, window=window)
     claimer = Claimer(ledger, conversations, reader, utc_now)
-    senses = OpenAISenses(openai_key, settings.reply_model, base_url=settings.openai_base_url)
+    senses = OpenAISenses(openai, settings.reply_model)
     documents = ChildDocumentReader(environment.get("LD_LIBRARY_PATH", ""))
     to_text = ToText(provider, senses, documents, side_by_side, telemetry)
     turns = TurnTaker(
@@ -238,16 +236,11 @@ def build(environment: Mapping[str, str] = os.environ) -> ReplyFunction:
     return ReplyFunction(Batch(group, queue, people, telemetry), telemetry, settings.max_receive_count)
 
 
-def _embedder(settings: ReplySettings, key: Key) -> Embedder | None:
+def _embedder(settings: ReplySettings, openai: OpenAIClient) -> Embedder | None:
     """None where no model is named: then nothing is compared by meaning."""
     if not settings.embedding_model:
         return None
-    return OpenAIEmbedder(
-        key,
-        settings.embedding_model,
-        dimensions=settings.embedding_dimensions,
-        base_url=settings.openai_base_url,
-    )
+    return OpenAIEmbedder(openai, settings.embedding_model, dimensions=settings.embedding_dimensions)
 
 
 def _provider(settings: ReplySettings, key: Key) -> MetaProvider | WhaspProvider:

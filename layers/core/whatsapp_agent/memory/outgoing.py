@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import regex  # type: ignore[import-untyped]
 
 from whatsapp_agent.memory.markdown import to_whatsapp
+from whatsapp_agent.memory.quoting import clean, is_blank
 
 __all__ = ["split", "to_whatsapp", "utf16_units"]
 
@@ -36,7 +37,8 @@ def utf16_units(text: str) -> int:
 
 
 def split(text: str, limit: int = 4096, max_parts: int = 10) -> tuple[str, ...]:
-    """Cuts a text into parts of at most `limit` UTF-16 units, none of them empty; a blank text has none.
+    """Cuts a text into parts of at most `limit` UTF-16 units, none of them empty; a text that shows nothing
+    has none.
 
     Cut is between paragraphs, else lines, sentences, words, else graphemes; within a marked span or inline
     code only where it alone is too long. A code fence that is cut is closed and opened again. But for that,
@@ -48,14 +50,14 @@ def split(text: str, limit: int = 4096, max_parts: int = 10) -> tuple[str, ...]:
     """
     if limit < _SMALLEST_LIMIT or max_parts < 1:
         raise ValueError(f"a part needs room for {_SMALLEST_LIMIT} units, and there must be at least one part")
-    rest = _Rest(text.strip(), fenced=False)
+    rest = _Rest("" if is_blank(text) else text.strip(), fenced=False)
     parts: list[str] = []
     while rest.text:
         last = len(parts) == max_parts - 1
         part, rest = _take(rest, limit, last=last)
-        if part:
+        if clean(part):
             parts.append(part)
-        if last and part:
+        if len(parts) == max_parts:
             break
     return tuple(parts)
 

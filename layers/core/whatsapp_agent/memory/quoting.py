@@ -13,6 +13,10 @@ _UNSEEN = frozenset({"Cf", "Cs", "Co"})
 # grapheme joiner, Hangul and Khmer fillers, the empty Braille pattern.
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 
+# Marks have nothing to sit on where they stand alone; what is not assigned is drawn by nobody. Private use is
+# not among them: some phones show a picture there.
+_NOTHING_ALONE = _SPACES | {"Cf", "Cs", "Cn", "Mn", "Me"}
+
 
 def _is_unseen(char: str) -> bool:
     # The supplementary variation selectors can carry a hidden byte each.
@@ -30,6 +34,11 @@ def clean(text: str) -> str:
 def quoted(text: str) -> str:
     """The cleaned text as a JSON string: one line in double quotes, which `json.loads` reads back."""
     return json.dumps(clean(text), ensure_ascii=False)
+
+
+def is_blank(text: str) -> bool:
+    """Whether the text shows nothing: spaces, controls, zero-width characters, fillers, marks alone."""
+    return all(c in _BLANK or unicodedata.category(c) in _NOTHING_ALONE for c in text)
 
 
 def sendable(text: str) -> str:

@@ -8,6 +8,7 @@ than a kept password.
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 
 from whatsapp_agent.memory.likeness import normalised, without_accents
 from whatsapp_agent.memory.quoting import clean
@@ -36,29 +37,42 @@ def _order_forms(row: Orders) -> Iterator[str]:
     yield f"{edge}(?:{row.ignore}){edge}.{{0,30}}?(?:{row.rules})"
 
 
-_ORDERS = [re.compile("|".join(_order_forms(row))) for row in ORDERS.values()]
+@cache
+def _orders() -> list[re.Pattern[str]]:
+    """Compiled at the first value that is judged: these are the largest expressions of the application, and a
+    function that starts to answer somebody rarely judges one.
+    """
+    return [re.compile("|".join(_order_forms(row))) for row in ORDERS.values()]
+
 
 # Every round begins with one thing only, so that no text makes the search try its blanks in many ways.
 _LINK = rf"(?:\s*[:=\-–,]|\s+(?:{LINKS})(?=[\s:=\-–,])|\s*[是はが])*\s*[\"'«“]?"
 # Arabic writes "and", "by", "for" and the article together with the word.
 _AND = r"(?:[وفبل]?(?:ال)?)"
-_SECRETS = (
-    re.compile(rf"(?<!\w){_AND}(?:{CREDENTIAL_WORDS}){_LINK}(?P<secret>[^\s\"'»”]{{4,}})"),
-    re.compile(
-        rf"(?P<harmless>(?:{HARMLESS_CODES}) )?(?<!\w){_AND}(?:{CODE_WORDS})"
-        rf"(?P<harmless_too> (?:{HARMLESS_CODES}))?{_LINK}"
-        r"(?P<secret>[0-9](?:[ \-]?[0-9]){2,9}(?!\w)|[a-z0-9]*[0-9][a-z0-9]*)"
-    ),
-    re.compile(
-        rf"(?<!\w)(?P<secret>[0-9]{{4,8}})\s+(?:is|es|e|est|ist)\s+(?:(?!{HARMLESS_CODES})\w+\s+){{0,3}}"
-        rf"(?:{CODE_WORDS}|{CREDENTIAL_WORDS})(?!\w)"
-    ),
-    # Keys of well-known services, and JSON web tokens.
-    re.compile(
-        r"(?<!\w)(?P<secret>(?:sk|pk|rk)[-_][a-z0-9_-]{12,}|gh[pousr]_[a-z0-9]{16,}|akia[0-9a-z]{12,}|"
-        r"xox[abprs]-[a-z0-9-]{10,}|eyj[a-z0-9_-]{10,}\.[a-z0-9_.-]{6,})"
-    ),
-)
+
+
+@cache
+def _secret_forms() -> tuple[re.Pattern[str], ...]:
+    """As `_orders`."""
+    return (
+        re.compile(rf"(?<!\w){_AND}(?:{CREDENTIAL_WORDS}){_LINK}(?P<secret>[^\s\"'»”]{{4,}})"),
+        re.compile(
+            rf"(?P<harmless>(?:{HARMLESS_CODES}) )?(?<!\w){_AND}(?:{CODE_WORDS})"
+            rf"(?P<harmless_too> (?:{HARMLESS_CODES}))?{_LINK}"
+            r"(?P<secret>[0-9](?:[ \-]?[0-9]){2,9}(?!\w)|[a-z0-9]*[0-9][a-z0-9]*)"
+        ),
+        re.compile(
+            rf"(?<!\w)(?P<secret>[0-9]{{4,8}})\s+(?:is|es|e|est|ist)\s+(?:(?!{HARMLESS_CODES})\w+\s+){{0,3}}"
+            rf"(?:{CODE_WORDS}|{CREDENTIAL_WORDS})(?!\w)"
+        ),
+        # Keys of well-known services, and JSON web tokens.
+        re.compile(
+            r"(?<!\w)(?P<secret>(?:sk|pk|rk)[-_][a-z0-9_-]{12,}|gh[pousr]_[a-z0-9]{16,}|akia[0-9a-z]{12,}|"
+            r"xox[abprs]-[a-z0-9-]{10,}|eyj[a-z0-9_-]{10,}\.[a-z0-9_.-]{6,})"
+        ),
+    )
+
+
 # Letters, numbers and pictures say something; punctuation alone does not.
 _TELLING = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Nd", "Nl", "No", "So"})
 _MASK = "[…]"
@@ -78,7 +92,7 @@ def reason_to_refuse(value: str) -> str:
         "greeting": lambda: bare in GREETINGS,
         "card_number": lambda: _has_card_number(folded),
         "secret": lambda: any(_secrets(folded)),
-        "instruction": lambda: any(order.search(folded) for order in _ORDERS),
+        "instruction": lambda: any(order.search(folded) for order in _orders()),
     }
     return next((reason for reason, holds in rules.items() if holds()), "")
 
@@ -114,7 +128,7 @@ def _folded(text: str) -> str:
 
 
 def _secrets(folded: str) -> Iterator[str]:
-    for pattern in _SECRETS:
+    for pattern in _secret_forms():
         for match in pattern.finditer(folded):
             groups = match.groupdict()
             if groups.get("harmless") or groups.get("harmless_too"):

@@ -10,19 +10,25 @@ from whatsapp_agent.errors import ConfigurationError
 
 OPENAI_URL = "https://api.openai.com/v1"
 
+OpenAIClient = openai.OpenAI
 
-def openai_client(api_key: str | Key, base_url: str = "") -> openai.OpenAI:
+
+def openai_client(api_key: str | Key | OpenAIClient, base_url: str = "") -> OpenAIClient:
     """A client without retries of its own; connects to nothing yet.
 
     Where the service refuses the key and another one is known by then, the request is sent once more with that.
 
     Args:
-        api_key: Sent to `base_url` only.
+        api_key: Sent to `base_url` only. Or a client that this function made: adapters that are given one
+            client share its connections, and the time that it takes to make it (its TLS settings read every
+            certificate authority).
         base_url: Of a service with the same API; empty for OpenAI's own.
 
     Raises:
         ConfigurationError: The key is missing or holds what no header can carry.
     """
+    if isinstance(api_key, OpenAIClient):
+        return api_key
     key = key_of(api_key)
     if not _sendable(key.current()):
         raise ConfigurationError("the OpenAI API key is missing, or holds blanks or non-ASCII characters")

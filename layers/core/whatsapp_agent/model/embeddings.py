@@ -10,7 +10,7 @@ import httpx2
 from whatsapp_agent.credentials import Key
 from whatsapp_agent.errors import ConfigurationError, ModelRefused, ModelUnavailable
 from whatsapp_agent.memory.passages import Vector
-from whatsapp_agent.model.client import openai_client
+from whatsapp_agent.model.client import OpenAIClient, openai_client
 from whatsapp_agent.model.errors import translate
 from whatsapp_agent.model.text import repaired
 
@@ -27,11 +27,14 @@ _CONNECT_SECONDS = 2.0
 class OpenAIEmbedder:
     """Implements `recall_ports.Embedder`. Safe to share between threads. Nothing is retried here."""
 
-    def __init__(self, api_key: str | Key, model: str, *, dimensions: int, base_url: str = "") -> None:
+    def __init__(
+        self, api_key: str | Key | OpenAIClient, model: str, *, dimensions: int, base_url: str = ""
+    ) -> None:
         """Connects to nothing yet.
 
         Args:
-            api_key: Sent to `base_url` only. One that is refused is read anew, see `model.client`.
+            api_key: Sent to `base_url` only. One that is refused is read anew; or a client to share: see
+                `model.client`.
             model: The service's name of the model. Models before `text-embedding-3` cannot shorten their
                 vectors: `dimensions` must then be their own length.
             dimensions: Length of the vectors, as the vector index has it.

@@ -14,7 +14,7 @@ from whatsapp_agent.credentials import Key
 from whatsapp_agent.errors import ConfigurationError, ModelAnswerUnusable, ModelUnavailable
 from whatsapp_agent.memory.records import CompactionAnswer, FactKey, ModelReply, Prompt, Usage
 from whatsapp_agent.model.answer import Answer, read_answer
-from whatsapp_agent.model.client import openai_client
+from whatsapp_agent.model.client import OpenAIClient, openai_client
 from whatsapp_agent.model.errors import translate
 from whatsapp_agent.model.request import cache_key, input_items, lower_effort, takes_marks
 from whatsapp_agent.model.schema import compaction_schema, read_compaction
@@ -44,7 +44,7 @@ class OpenAIModel:
 
     def __init__(
         self,
-        api_key: str | Key,
+        api_key: str | Key | OpenAIClient,
         model: str,
         *,
         base_url: str = "",
@@ -56,7 +56,8 @@ class OpenAIModel:
         """Connects to nothing yet.
 
         Args:
-            api_key: Sent to `base_url` only. One that is refused is read anew, see `model.client`.
+            api_key: Sent to `base_url` only. One that is refused is read anew; or a client to share: see
+                `model.client`.
             model: The service's name of the model, for example `gpt-6-luna`.
             base_url: Of a service with the same API; empty for OpenAI's own.
             max_output_tokens: Reasoning included. 2,000 are about three WhatsApp messages of 2,000 characters.

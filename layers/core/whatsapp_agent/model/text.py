@@ -1,9 +1,11 @@
 """Text on its way to the model's service and back: what UTF-8 cannot carry, and what an eye cannot see."""
 
 import re
-import unicodedata
 
-_UNSEEN = {"Cc", "Cf", "Zs", "Zl", "Zp"}
+from whatsapp_agent.memory.quoting import is_blank
+
+__all__ = ["is_blank", "repaired", "whole_sentences"]
+
 _SENTENCE_END = re.compile(r"[.!?…。！？؟।]+[\"'”’»)\]]*(?=\s|$)|[。！？]+")
 
 
@@ -13,11 +15,6 @@ def repaired(text: str) -> str:
     A phone can cut an emoji in half and JSON carries the half; encoding it as UTF-8 raises.
     """
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
-
-def is_blank(text: str) -> bool:
-    """Whether nothing of the text can be seen: only spaces, controls and zero-width characters."""
-    return all(unicodedata.category(char) in _UNSEEN for char in text)
 
 
 def whole_sentences(text: str) -> str:

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from whatsapp_agent.errors import InvalidPayload
-from whatsapp_agent.providers.payload import is_blank, items_of, line_of, object_of, read_json, text_of
+from whatsapp_agent.memory.quoting import is_blank
+from whatsapp_agent.providers.payload import items_of, line_of, object_of, read_json, text_of
 
 LIMIT = 2_000
 """Characters of a description."""

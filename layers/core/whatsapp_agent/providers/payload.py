@@ -3,7 +3,6 @@
 import hashlib
 import json
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
@@ -12,6 +11,7 @@ from typing import Any
 from whatsapp_agent.clock import from_epoch, from_iso
 from whatsapp_agent.errors import InvalidPayload
 from whatsapp_agent.events import Event
+from whatsapp_agent.memory.quoting import is_blank
 from whatsapp_agent.ports import Delivery
 
 TEXT_LIMIT = 60_000
@@ -28,10 +28,6 @@ _EARLIEST = datetime(2009, 1, 1, tzinfo=UTC)
 # What JSON can hold and an SQS message or a DynamoDB item cannot, and control characters.
 _UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufdd0-\ufdef\ufffe\uffff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_INVISIBLE_CATEGORIES = frozenset({"Cc", "Cf", "Cn", "Mn", "Me", "Zs", "Zl", "Zp"})
-_INVISIBLE = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-"""Fillers that count as letters or symbols and show nothing."""
-
 _MOST_NAMES = 20
 _READ_ERRORS = (TypeError, ValueError, KeyError, AttributeError, LookupError, ArithmeticError, RecursionError)
 
@@ -67,11 +63,6 @@ def text_of(value: Any, limit: int = TEXT_LIMIT) -> str:
         return ""
     text = _SURROGATE.sub("\ufffd", _UNSTORABLE.sub("", value))
     return text if len(text) <= limit else text[: limit - len(CUT_MARK)] + CUT_MARK
-
-
-def is_blank(text: str) -> bool:
-    """Whether nothing of the text can be seen: blanks, direction marks, zero-width characters, fillers."""
-    return all(c in _INVISIBLE or unicodedata.category(c) in _INVISIBLE_CATEGORIES for c in text)
 
 
 def line_of(value: Any, limit: int = 200) -> str:

@@ -69,7 +69,7 @@ def message_from(item: Item) -> Message:
         text=item.get("text", ""),
         kind=item.get("kind", "text"),
         sent_at=from_iso(item["sent_at"]),
-        received_at=from_iso(item.get("received_at", item["sent_at"])),
+        received_at=from_iso(item.get("received_at") or item["sent_at"]),
         event_id=event_id,
         number=item.get("number", ""),
         prompt_chars=int(item.get("prompt_chars", 0)),

@@ -9,12 +9,12 @@ from datetime import datetime
 from typing import Any
 
 from whatsapp_agent.events import DeliveryStatus, Event, InboundMessage, OwnerMessage, PersonChangedNumber
+from whatsapp_agent.memory.quoting import is_blank
 from whatsapp_agent.providers.meta.content import content_of
 from whatsapp_agent.providers.payload import (
     code_of,
     event_id_of,
     id_of,
-    is_blank,
     items_of,
     line_of,
     moment_of,

@@ -6,6 +6,7 @@ from typing import Any
 
 from whatsapp_agent.errors import InvalidPayload, InvalidSignature
 from whatsapp_agent.events import DeliveryStatus, Event, InboundMessage, NumberReplaced
+from whatsapp_agent.memory.quoting import is_blank
 from whatsapp_agent.ports import Delivery
 from whatsapp_agent.providers import described
 from whatsapp_agent.providers.payload import (
@@ -13,7 +14,6 @@ from whatsapp_agent.providers.payload import (
     code_of,
     event_id_of,
     id_of,
-    is_blank,
     line_of,
     moment_of,
     name_of,
