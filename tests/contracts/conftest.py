@@ -4,9 +4,16 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
+import urllib3
 from moto import mock_aws
 
+from tests.builders import NOW
+from tests.contracts.scripted_http import Scripted, scripted_server
+from tests.contracts.senders import KEY
+from tests.contracts.simulation import connections
 from tests.contracts.stores import Stores, dynamo_stores, fake_stores
+from whatsapp_agent.providers.meta.api import MetaProvider
+from whatsapp_agent.providers.whasp.api import WhaspProvider
 
 REAL = ["moto", pytest.param("ministack", marks=pytest.mark.emulator)]
 
@@ -47,3 +54,25 @@ def concurrent_stores(request: pytest.FixtureRequest) -> Iterator[Stores]:
     """
     with ExitStack() as stack:
         yield _stores(request.param, request, stack, 0)
+
+
+@pytest.fixture
+def pool() -> Iterator[urllib3.PoolManager]:
+    with connections() as pool:
+        yield pool
+
+
+@pytest.fixture
+def server() -> Iterator[Scripted]:
+    with scripted_server() as scripted:
+        yield scripted
+
+
+@pytest.fixture
+def whasp(server, pool) -> WhaspProvider:
+    return WhaspProvider(server.url, KEY, pool=pool, now=lambda: NOW, seconds=5)
+
+
+@pytest.fixture
+def meta(server, pool) -> MetaProvider:
+    return MetaProvider(server.url, KEY, pool=pool, now=lambda: NOW, seconds=5)

@@ -1,62 +1,19 @@
 """How the real senders read every kind of answer."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from email.utils import format_datetime
-from typing import Any
 
 import pytest
-import urllib3
 
 from tests.builders import NOW, NUMBER, PERSON
-from tests.contracts.scripted_http import Scripted, scripted_server
-from tests.contracts.simulation import connections
+from tests.contracts.senders import part, refusal
 from whatsapp_agent.errors import (
-    AgentError,
     NumberRetired,
     ProviderUnavailable,
     RecipientOptedOut,
     SendRejected,
     WindowClosed,
 )
-from whatsapp_agent.events import OutboundMessage
-from whatsapp_agent.providers.meta.api import MetaProvider
-from whatsapp_agent.providers.whasp.api import WhaspProvider
-
-KEY = "secret-key-of-the-test"
-
-
-@pytest.fixture
-def pool() -> Iterator[urllib3.PoolManager]:
-    with connections() as pool:
-        yield pool
-
-
-@pytest.fixture
-def server() -> Iterator[Scripted]:
-    with scripted_server() as scripted:
-        yield scripted
-
-
-@pytest.fixture
-def whasp(server, pool) -> WhaspProvider:
-    return WhaspProvider(server.url, KEY, pool=pool, now=lambda: NOW, seconds=5)
-
-
-@pytest.fixture
-def meta(server, pool) -> MetaProvider:
-    return MetaProvider(server.url, KEY, pool=pool, now=lambda: NOW, seconds=5)
-
-
-def part(**changes: Any) -> OutboundMessage:
-    fields = {"number": NUMBER, "address": PERSON, "text": "hello", "idempotency_key": "evt_1/0", **changes}
-    return OutboundMessage(**fields)
-
-
-def refusal(provider: WhaspProvider | MetaProvider, message: OutboundMessage | None = None) -> AgentError:
-    with pytest.raises(AgentError) as raised:
-        provider.send(message or part())
-    return raised.value
 
 
 def whasp_error(code: str, **more: str) -> bytes:

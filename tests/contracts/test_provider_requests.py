@@ -1,61 +1,21 @@
 """What the real senders put into a request, and how they hold a connection."""
 
 import socket
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
-import urllib3
 
-from tests.builders import NOW, NUMBER, PERSON
-from tests.contracts.scripted_http import Scripted, scripted_server
-from tests.contracts.simulation import connections
+from tests.builders import NUMBER, PERSON
+from tests.contracts.senders import KEY, part, refusal
 from whatsapp_agent.errors import (
-    AgentError,
     ConfigurationError,
     ProviderUnavailable,
 )
-from whatsapp_agent.events import OutboundMessage
 from whatsapp_agent.providers.http import JsonApi
 from whatsapp_agent.providers.meta.api import GRAPH_VERSION, MetaProvider
 from whatsapp_agent.providers.whasp.api import WhaspProvider
 
-KEY = "secret-key-of-the-test"
 PHONE_NUMBER_ID = "106540352242922"
 USER_ID = "US.13491208655302741918"
-
-
-@pytest.fixture
-def pool() -> Iterator[urllib3.PoolManager]:
-    with connections() as pool:
-        yield pool
-
-
-@pytest.fixture
-def server() -> Iterator[Scripted]:
-    with scripted_server() as scripted:
-        yield scripted
-
-
-@pytest.fixture
-def whasp(server, pool) -> WhaspProvider:
-    return WhaspProvider(server.url, KEY, pool=pool, now=lambda: NOW, seconds=5)
-
-
-@pytest.fixture
-def meta(server, pool) -> MetaProvider:
-    return MetaProvider(server.url, KEY, pool=pool, now=lambda: NOW, seconds=5)
-
-
-def part(**changes: Any) -> OutboundMessage:
-    fields = {"number": NUMBER, "address": PERSON, "text": "hello", "idempotency_key": "evt_1/0", **changes}
-    return OutboundMessage(**fields)
-
-
-def refusal(provider: WhaspProvider | MetaProvider, message: OutboundMessage | None = None) -> AgentError:
-    with pytest.raises(AgentError) as raised:
-        provider.send(message or part())
-    return raised.value
 
 
 def test_a_request_to_whasp_has_the_form_of_the_contract(whasp, server):
