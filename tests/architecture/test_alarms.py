@@ -26,7 +26,7 @@ from whatsapp_agent.errors import (
 )
 from whatsapp_agent.ingest import HttpRequest, Ingest
 from whatsapp_agent.memory.records import CompactionJob
-from whatsapp_agent.ports import QueueRecord
+from whatsapp_agent.ports.queues import QueueRecord
 
 ALARMS = resources("AWS::CloudWatch::Alarm")
 OPERATIONS = (ROOT / "docs" / "operations.md").read_text("utf-8")

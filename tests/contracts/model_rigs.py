@@ -16,7 +16,7 @@ from whatsapp_agent.errors import (
 from whatsapp_agent.memory.arguments import ToolSpec
 from whatsapp_agent.memory.records import CompactionAnswer, FactChange, ModelReply, Prompt, PromptItem
 from whatsapp_agent.model.responses import OpenAIModel
-from whatsapp_agent.ports import MOST_TOOL_ROUNDS, Model
+from whatsapp_agent.ports.model import MOST_TOOL_ROUNDS, Model
 
 API_KEY = "sk-test-not-a-secret"
 

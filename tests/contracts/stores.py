@@ -13,8 +13,9 @@ from tests.fakes.store_tables import Kept
 from whatsapp_agent.clock import from_epoch
 from whatsapp_agent.ledger import Turn
 from whatsapp_agent.memory.records import CompactionCommit, FactUpdate, Message, Summary
-from whatsapp_agent.ports import ConversationStore, Directory, FactStore, Ledger
-from whatsapp_agent.privacy_ports import Retention
+from whatsapp_agent.ports.directory import Directory
+from whatsapp_agent.ports.privacy import Retention
+from whatsapp_agent.ports.store import ConversationStore, FactStore, Ledger
 from whatsapp_agent.store.conversations import DynamoConversationStore
 from whatsapp_agent.store.database import Database
 from whatsapp_agent.store.directory import DynamoDirectory

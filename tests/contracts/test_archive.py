@@ -18,7 +18,7 @@ from tests.builders import CONVERSATION, NOW, PERSON, message
 from tests.fakes.keeping import FakeArchive
 from whatsapp_agent.errors import ConfigurationError, StoreUnavailable
 from whatsapp_agent.memory.records import Message, Usage
-from whatsapp_agent.privacy_ports import Archive
+from whatsapp_agent.ports.privacy import Archive
 from whatsapp_agent.store.archive import S3Archive
 
 OTHER = "sales#+34600999888"

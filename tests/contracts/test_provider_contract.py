@@ -22,7 +22,7 @@ from whatsapp_agent.errors import (
     WindowClosed,
 )
 from whatsapp_agent.events import OutboundMessage
-from whatsapp_agent.ports import Provider
+from whatsapp_agent.ports.provider import Provider
 from whatsapp_agent.providers.meta.api import MetaProvider
 from whatsapp_agent.providers.whasp.api import WhaspProvider
 

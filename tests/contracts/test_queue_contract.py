@@ -14,7 +14,7 @@ from tests.builders import NOW, PERSON, inbound
 from tests.fakes.queues import FakeCompactionQueue, FakeFifo, FakeTurnQueue
 from whatsapp_agent.events import Erase, NumberReplaced, decode
 from whatsapp_agent.memory.records import CompactionJob
-from whatsapp_agent.ports import CompactionQueue, QueueRecord, TurnQueue
+from whatsapp_agent.ports.queues import CompactionQueue, QueueRecord, TurnQueue
 from whatsapp_agent.queues.compaction import SqsCompactionQueue, decode_job
 from whatsapp_agent.queues.inbound import SqsTurnQueue
 

@@ -20,7 +20,7 @@ from tests.fakes.store_tables import Kept
 from whatsapp_agent.errors import ConfigurationError, MessagesGone
 from whatsapp_agent.memory.passages import EPISODES, KNOWLEDGE, Catalogue, Passage, Source, source_key
 from whatsapp_agent.memory.records import Message
-from whatsapp_agent.recall_ports import KnowledgeCatalogue, RecallStore
+from whatsapp_agent.ports.recall import KnowledgeCatalogue, RecallStore
 from whatsapp_agent.store.database import Database
 from whatsapp_agent.store.items import message_item
 from whatsapp_agent.store.knowledge import DynamoKnowledgeCatalogue

@@ -9,7 +9,7 @@ from tests.builders import CONVERSATION, NOW, NUMBER, PERSON
 from tests.contracts.stores import HASH_KEY, Stores, stores_on
 from tests.contracts.tables import items_of
 from whatsapp_agent.errors import ConfigurationError
-from whatsapp_agent.ports import Address
+from whatsapp_agent.ports.directory import Address
 from whatsapp_agent.store.directory import DynamoDirectory
 
 A, B, C, D = "+15550101", "+15550102", "+15550103", "+15550104"

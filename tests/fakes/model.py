@@ -9,7 +9,7 @@ from typing import Any, Self, TypeVar
 
 from whatsapp_agent.errors import AgentError
 from whatsapp_agent.memory.records import CompactionAnswer, FactKey, ModelReply, Prompt, Usage
-from whatsapp_agent.ports import MOST_TOOL_ROUNDS, Toolbox
+from whatsapp_agent.ports.model import MOST_TOOL_ROUNDS, Toolbox
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from whatsapp_agent.clock import utc_now
 from whatsapp_agent.errors import QueueUnavailable
 from whatsapp_agent.events import Event, decode, encode, group_of
 from whatsapp_agent.memory.records import CompactionJob
-from whatsapp_agent.ports import QueueRecord
+from whatsapp_agent.ports.queues import QueueRecord
 
 DEDUPLICATION = timedelta(minutes=5)
 

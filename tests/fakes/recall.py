@@ -15,7 +15,7 @@ from whatsapp_agent.store.recall_items import numbers
 
 
 class FakeRecallStore:
-    """Implements `recall_ports.RecallStore`; `asked` lists whose passages were looked at, by which call."""
+    """Implements `ports.RecallStore`; `asked` lists whose passages were looked at, by which call."""
 
     def __init__(self, now: Clock, tables: FakeTables | None = None) -> None:
         self._now = now
@@ -87,7 +87,7 @@ class FakeRecallStore:
 
 @dataclass
 class FakeKnowledgeCatalogue:
-    """Implements `recall_ports.KnowledgeCatalogue`."""
+    """Implements `ports.KnowledgeCatalogue`."""
 
     entries: dict[tuple[str, str], Source] = field(default_factory=dict)
     published: dict[str, Catalogue] = field(default_factory=dict)
@@ -113,7 +113,7 @@ class FakeKnowledgeCatalogue:
 
 
 class WordEmbedder:
-    """A vector of word counts: texts that share words lie close. Implements `recall_ports.Embedder`."""
+    """A vector of word counts: texts that share words lie close. Implements `ports.Embedder`."""
 
     def __init__(self, model: str = "words-1", dimensions: int = 64) -> None:
         self.model = model

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from tests.fakes.store_tables import FakeTables, GivenUp
-from whatsapp_agent.ports import Address
+from whatsapp_agent.ports.directory import Address
 
 
 class FakeDirectory:

@@ -18,9 +18,9 @@ from whatsapp_agent.compaction.episodes import EpisodeKeeper
 from whatsapp_agent.erasure import Erasure, ErasureParts
 from whatsapp_agent.events import Event
 from whatsapp_agent.memory.records import AgentProfile, CompactionJob, Message
-from whatsapp_agent.ports import Model
+from whatsapp_agent.ports.model import Model
+from whatsapp_agent.ports.recall import Embedder
 from whatsapp_agent.prices import ModelPrice
-from whatsapp_agent.recall_ports import Embedder
 from whatsapp_agent.turns.activity import Activity
 from whatsapp_agent.turns.agents import AgentFinder
 from whatsapp_agent.turns.answer import Answerer

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from tests.faults.services import tokens
 from whatsapp_agent.errors import AgentError
 from whatsapp_agent.memory.records import CompactionAnswer, FactChange, FactKey, ModelReply, Prompt
-from whatsapp_agent.ports import Toolbox
+from whatsapp_agent.ports.model import Toolbox
 
 
 class FaithfulModel:

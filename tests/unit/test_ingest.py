@@ -21,7 +21,7 @@ from tools.local.sign_event import META_SECRET, WHASP_SECRET
 from whatsapp_agent.errors import TransientError
 from whatsapp_agent.events import InboundMessage
 from whatsapp_agent.ingest import HttpRequest, HttpResponse, Ingest
-from whatsapp_agent.ports import Delivery, Webhook
+from whatsapp_agent.ports.provider import Delivery, Webhook
 from whatsapp_agent.providers.meta.webhook import MetaWebhook
 from whatsapp_agent.providers.whasp.webhook import WhaspWebhook
 

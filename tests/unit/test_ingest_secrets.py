@@ -11,7 +11,7 @@ from botocore.stub import Stubber
 from tests.unit.webhook_payloads import NOW, encoded, signed_whasp, whasp_event
 from tools.local.sign_event import WHASP_SECRET
 from whatsapp_agent.errors import ConfigurationError, InvalidSignature, TransientError
-from whatsapp_agent.ports import Webhook
+from whatsapp_agent.ports.provider import Webhook
 from whatsapp_agent.providers.meta.webhook import MetaWebhook
 from whatsapp_agent.providers.rotating import RotatingWebhook
 from whatsapp_agent.providers.whasp.webhook import WhaspWebhook

@@ -20,7 +20,7 @@ from tests.unit.webhook_payloads import (
 from tools.local.sign_event import META_SECRET
 from whatsapp_agent.errors import ConfigurationError, InvalidPayload, InvalidSignature
 from whatsapp_agent.events import DeliveryStatus, PersonChangedNumber
-from whatsapp_agent.ports import Delivery
+from whatsapp_agent.ports.provider import Delivery
 from whatsapp_agent.providers.meta.webhook import MetaWebhook
 
 TOKEN = "token-1"

@@ -7,7 +7,7 @@ import pytest
 from tests.unit.webhook_payloads import NOW, PERSON, PNID, change, encoded, envelope, value_of
 from tools.local.sign_event import META_SECRET
 from whatsapp_agent.events import OwnerMessage, decode, encode
-from whatsapp_agent.ports import Delivery
+from whatsapp_agent.ports.provider import Delivery
 from whatsapp_agent.providers.meta.webhook import MetaWebhook
 
 BUSINESS = "15550783881"

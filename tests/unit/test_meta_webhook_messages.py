@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.webhook_payloads import NOW, PERSON, PNID, encoded, env, text, typed
 from whatsapp_agent.events import InboundMessage, Media
-from whatsapp_agent.ports import Delivery
+from whatsapp_agent.ports.provider import Delivery
 from whatsapp_agent.providers.meta.webhook import MetaWebhook
 
 BSUID = "US.13491208655302741918"

@@ -9,7 +9,7 @@ from tests.unit.webhook_payloads import NOW, encoded, whasp_event
 from tools.local.sign_event import WHASP_SECRET
 from whatsapp_agent.errors import InvalidPayload
 from whatsapp_agent.events import DeliveryStatus, InboundMessage, Media, NumberReplaced
-from whatsapp_agent.ports import Delivery
+from whatsapp_agent.ports.provider import Delivery
 from whatsapp_agent.providers.whasp.webhook import WhaspWebhook
 
 

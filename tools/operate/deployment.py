@@ -14,8 +14,9 @@ from whatsapp_agent.agents import load_agents
 from whatsapp_agent.clock import utc_now
 from whatsapp_agent.ledger import Turn
 from whatsapp_agent.memory.records import AgentProfile, Summary
-from whatsapp_agent.ports import ConversationStore, Directory, FactStore, Ledger
-from whatsapp_agent.privacy_ports import Archive
+from whatsapp_agent.ports.directory import Directory
+from whatsapp_agent.ports.privacy import Archive
+from whatsapp_agent.ports.store import ConversationStore, FactStore, Ledger
 from whatsapp_agent.queues.dead_letters import DeadLetter, DeadLetterQueue
 from whatsapp_agent.store.archive import S3Archive
 from whatsapp_agent.store.census import DynamoCensus

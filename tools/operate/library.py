@@ -20,7 +20,7 @@ from whatsapp_agent.memory.passages import (
     source_key,
 )
 from whatsapp_agent.model.embeddings import OpenAIEmbedder
-from whatsapp_agent.recall_ports import Embedder, KnowledgeCatalogue, RecallStore
+from whatsapp_agent.ports.recall import Embedder, KnowledgeCatalogue, RecallStore
 from whatsapp_agent.store.knowledge import DynamoKnowledgeCatalogue
 from whatsapp_agent.store.recall import DynamoRecallStore
 from whatsapp_agent.turns.knowledge import MOST_CHUNKS

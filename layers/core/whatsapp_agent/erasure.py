@@ -9,15 +9,11 @@ from whatsapp_agent.clock import Clock, new_id
 from whatsapp_agent.events import Erase
 from whatsapp_agent.memory.records import CompactionJob, conversation_key, split_conversation
 from whatsapp_agent.phones import canonical
-from whatsapp_agent.ports import (
-    CompactionQueue,
-    ConversationStore,
-    Directory,
-    FactStore,
-    TurnQueue,
-)
-from whatsapp_agent.privacy_ports import DeadLetters
-from whatsapp_agent.recall_ports import RecallStore
+from whatsapp_agent.ports.directory import Directory
+from whatsapp_agent.ports.privacy import DeadLetters
+from whatsapp_agent.ports.queues import CompactionQueue, TurnQueue
+from whatsapp_agent.ports.recall import RecallStore
+from whatsapp_agent.ports.store import ConversationStore, FactStore
 from whatsapp_agent.telemetry import Telemetry
 
 

@@ -13,7 +13,8 @@ from whatsapp_agent.errors import (
     TransientError,
 )
 from whatsapp_agent.events import DeliveryStatus
-from whatsapp_agent.ports import TurnQueue, Webhook
+from whatsapp_agent.ports.provider import Webhook
+from whatsapp_agent.ports.queues import TurnQueue
 from whatsapp_agent.telemetry import Telemetry
 
 

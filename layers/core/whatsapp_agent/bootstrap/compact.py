@@ -16,9 +16,9 @@ from whatsapp_agent.compaction.jobs import CompactionJobs
 from whatsapp_agent.model.client import OpenAIClient, openai_client
 from whatsapp_agent.model.embeddings import OpenAIEmbedder
 from whatsapp_agent.model.responses import OpenAIModel
+from whatsapp_agent.ports.recall import RecallStore
 from whatsapp_agent.prices import model_price
 from whatsapp_agent.queues.compaction import decode_job
-from whatsapp_agent.recall_ports import RecallStore
 from whatsapp_agent.secrets import CLIENT, JsonSecret, RotatingKey
 from whatsapp_agent.settings import CompactSettings
 from whatsapp_agent.store.archive import S3Archive

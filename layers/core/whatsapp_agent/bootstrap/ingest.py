@@ -9,7 +9,7 @@ from botocore.config import Config
 
 from whatsapp_agent.clock import utc_now
 from whatsapp_agent.ingest import Ingest
-from whatsapp_agent.ports import Webhook
+from whatsapp_agent.ports.provider import Webhook
 from whatsapp_agent.providers.meta.webhook import MetaWebhook
 from whatsapp_agent.providers.rotating import RotatingWebhook
 from whatsapp_agent.providers.whasp.webhook import WhaspWebhook

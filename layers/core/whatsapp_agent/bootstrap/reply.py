@@ -20,13 +20,13 @@ from whatsapp_agent.model.client import OpenAIClient, openai_client
 from whatsapp_agent.model.embeddings import OpenAIEmbedder
 from whatsapp_agent.model.responses import OpenAIModel
 from whatsapp_agent.model.senses import OpenAISenses
+from whatsapp_agent.ports.recall import Embedder
 from whatsapp_agent.prices import model_price
 from whatsapp_agent.providers.meta.api import META_WINDOW, MetaProvider
 from whatsapp_agent.providers.whasp.api import WhaspProvider
 from whatsapp_agent.queues.compaction import SqsCompactionQueue
 from whatsapp_agent.queues.dead_letters import SqsDeadLetters
 from whatsapp_agent.queues.inbound import SqsTurnQueue
-from whatsapp_agent.recall_ports import Embedder
 from whatsapp_agent.secrets import CLIENT, JsonSecret, RotatingKey
 from whatsapp_agent.settings import ReplySettings
 from whatsapp_agent.store.conversations import DynamoConversationStore

@@ -19,10 +19,11 @@ from whatsapp_agent.memory.records import (
     Summary,
     split_conversation,
 )
-from whatsapp_agent.ports import ConversationStore, FactStore, Model
+from whatsapp_agent.ports.model import Model
+from whatsapp_agent.ports.privacy import Archive
+from whatsapp_agent.ports.recall import RecallStore
+from whatsapp_agent.ports.store import ConversationStore, FactStore
 from whatsapp_agent.prices import MILLION, ModelPrice
-from whatsapp_agent.privacy_ports import Archive
-from whatsapp_agent.recall_ports import RecallStore
 from whatsapp_agent.telemetry import Telemetry
 
 MOST_MESSAGES = 500

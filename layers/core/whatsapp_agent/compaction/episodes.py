@@ -7,7 +7,7 @@ from whatsapp_agent.errors import AgentError, PermanentError
 from whatsapp_agent.memory.episodes import episodes
 from whatsapp_agent.memory.passages import Passage
 from whatsapp_agent.memory.records import Message
-from whatsapp_agent.recall_ports import Embedder, RecallStore
+from whatsapp_agent.ports.recall import Embedder, RecallStore
 from whatsapp_agent.telemetry import Telemetry
 
 EMBEDDING_SECONDS = 20.0

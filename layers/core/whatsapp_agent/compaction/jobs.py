@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from whatsapp_agent.compaction.compact import Compactor
 from whatsapp_agent.errors import InvalidPayload
 from whatsapp_agent.memory.records import CompactionJob
-from whatsapp_agent.ports import QueueRecord
+from whatsapp_agent.ports.queues import QueueRecord
 from whatsapp_agent.telemetry import Telemetry
 
 COMMIT_RESERVE = 20.0

@@ -25,7 +25,7 @@ _CONNECT_SECONDS = 2.0
 
 
 class OpenAIEmbedder:
-    """Implements `recall_ports.Embedder`. Safe to share between threads. Nothing is retried here."""
+    """Implements `ports.Embedder`. Safe to share between threads. Nothing is retried here."""
 
     def __init__(
         self, api_key: str | Key | OpenAIClient, model: str, *, dimensions: int, base_url: str = ""
@@ -51,7 +51,7 @@ class OpenAIEmbedder:
 
     @property
     def model(self) -> str:
-        """See `recall_ports.Embedder.model`."""
+        """See `ports.Embedder.model`."""
         return self._model
 
     def close(self) -> None:
@@ -59,7 +59,7 @@ class OpenAIEmbedder:
         self._client.close()
 
     def embed(self, texts: Sequence[str], *, seconds: float) -> list[Vector]:
-        """See `recall_ports.Embedder.embed`. Of a text longer than `MOST_CHARS` its beginning counts."""
+        """See `ports.Embedder.embed`. Of a text longer than `MOST_CHARS` its beginning counts."""
         deadline = time.monotonic() + seconds
         vectors: list[Vector] = []
         for batch in _batches([_sendable(text) for text in texts]):

@@ -20,7 +20,7 @@ from whatsapp_agent.model.request import cache_key, input_items, lower_effort, t
 from whatsapp_agent.model.schema import compaction_schema, read_compaction
 from whatsapp_agent.model.text import is_blank, repaired, whole_sentences
 from whatsapp_agent.model.tools import offer, run
-from whatsapp_agent.ports import MOST_TOOL_ROUNDS, Toolbox
+from whatsapp_agent.ports.model import MOST_TOOL_ROUNDS, Toolbox
 
 _CONNECT_SECONDS = 5.0
 _MORE_ROOM = 4

@@ -10,7 +10,7 @@ from typing import Any
 
 from whatsapp_agent.model.answer import Answer
 from whatsapp_agent.model.text import repaired
-from whatsapp_agent.ports import Toolbox
+from whatsapp_agent.ports.model import Toolbox
 
 MOST_CALLS = 8
 """Tools that run in one round; further calls are answered with an error."""

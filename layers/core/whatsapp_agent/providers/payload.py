@@ -12,7 +12,7 @@ from whatsapp_agent.clock import from_epoch, from_iso
 from whatsapp_agent.errors import InvalidPayload
 from whatsapp_agent.events import Event
 from whatsapp_agent.memory.quoting import is_blank
-from whatsapp_agent.ports import Delivery
+from whatsapp_agent.ports.provider import Delivery
 
 TEXT_LIMIT = 60_000
 """Characters of one message. WhatsApp's own limit for a text is far below (4,096 when sent through the

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Protocol, TypeVar
 
 from whatsapp_agent.errors import InvalidSignature
-from whatsapp_agent.ports import Delivery, Webhook
+from whatsapp_agent.ports.provider import Delivery, Webhook
 
 _T = TypeVar("_T")
 

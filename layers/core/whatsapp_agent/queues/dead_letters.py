@@ -129,14 +129,14 @@ class DeadLetterQueue:
 
 
 class SqsDeadLetters:
-    """Implements `privacy_ports.DeadLetters` on both dead-letter queues."""
+    """Implements `ports.DeadLetters` on both dead-letter queues."""
 
     def __init__(self, client: SQSClient, *, inbound_url: str, compaction_url: str) -> None:
         self._inbound = DeadLetterQueue(client, inbound_url)
         self._compaction = DeadLetterQueue(client, compaction_url)
 
     def drop(self, person: str, conversation: str, arrived_before: datetime) -> int:
-        """See `privacy_ports.DeadLetters.drop`. Two requests where the queues are empty, as they mostly are."""
+        """See `ports.DeadLetters.drop`. Two requests where the queues are empty, as they mostly are."""
         return _drop(
             self._inbound, lambda letter: letter.group == legal_id(person) and _arrived(letter, arrived_before)
         ) + _drop(self._compaction, lambda letter: letter.group == legal_id(conversation))

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from whatsapp_agent.ports import QueueRecord
+from whatsapp_agent.ports.queues import QueueRecord
 
 _COUNT = re.compile("[0-9]{1,9}")
 

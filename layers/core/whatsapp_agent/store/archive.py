@@ -33,7 +33,7 @@ _WRONG_SETUP = frozenset({"AccessDenied", "NoSuchBucket", "AllAccessDisabled"})
 
 
 class S3Archive:
-    """Implements `privacy_ports.Archive`."""
+    """Implements `ports.Archive`."""
 
     def __init__(self, client: "S3Client", *, bucket: str, hash_key: bytes) -> None:
         if not hash_key:
@@ -43,7 +43,7 @@ class S3Archive:
         self._hash_key = hash_key
 
     def keep(self, conversation: str, messages: Sequence[Message]) -> None:
-        """See `privacy_ports.Archive.keep`. One request, however many messages."""
+        """See `ports.Archive.keep`. One request, however many messages."""
         if not messages:
             return
         newest = max(message.received_at for message in messages)
@@ -60,7 +60,7 @@ class S3Archive:
             )
 
     def messages(self, conversation: str) -> Iterator[Message]:
-        """See `privacy_ports.Archive.messages`. One request per compaction."""
+        """See `ports.Archive.messages`. One request per compaction."""
         for name in self._names(conversation):
             with _translated():
                 body = self._client.get_object(Bucket=self._bucket, Key=name)["Body"].read()
@@ -69,7 +69,7 @@ class S3Archive:
                     yield _message(conversation, json.loads(line))
 
     def erase(self, conversation: str, before: datetime | None = None) -> int:
-        """See `privacy_ports.Archive.erase`."""
+        """See `ports.Archive.erase`."""
         removed = 0
         for _ in range(_SWEEPS):
             doomed = [

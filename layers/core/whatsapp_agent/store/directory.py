@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from whatsapp_agent.clock import Clock, from_iso, to_iso
 from whatsapp_agent.errors import ConfigurationError
-from whatsapp_agent.ports import Address
+from whatsapp_agent.ports.directory import Address
 from whatsapp_agent.store import actions
 from whatsapp_agent.store.aliases import Aliases, alias_target
 from whatsapp_agent.store.database import Database

@@ -14,33 +14,33 @@ if TYPE_CHECKING:
 
 
 class DynamoKnowledgeCatalogue:
-    """Implements `recall_ports.KnowledgeCatalogue`."""
+    """Implements `ports.KnowledgeCatalogue`."""
 
     def __init__(self, client: "DynamoDBClient", *, recall: str, database: Database | None = None) -> None:
         self._db = database or Database(client)
         self._recall = recall
 
     def catalogue(self, owner: str) -> Catalogue:
-        """See `recall_ports.KnowledgeCatalogue.catalogue`."""
+        """See `ports.KnowledgeCatalogue.catalogue`."""
         found = self._db.get_many(self._recall, [{"owner": owner, "id": CATALOGUE}])
         if not found:
             return Catalogue()
         return Catalogue(found[0].get("version", ""), int(found[0].get("chunks", 0)))
 
     def sources(self, owner: str) -> list[Source]:
-        """See `recall_ports.KnowledgeCatalogue.sources`."""
+        """See `ports.KnowledgeCatalogue.sources`."""
         pages = self._db.pages(self._recall, WITH_PREFIX, {"owner": owner, "prefix": SOURCE})
         return sorted((source_from(item) for page in pages for item in page), key=lambda source: source.name)
 
     def put_source(self, source: Source) -> None:
-        """See `recall_ports.KnowledgeCatalogue.put_source`."""
+        """See `ports.KnowledgeCatalogue.put_source`."""
         self._db.write(actions.put(self._recall, source_item(source)))
 
     def delete_source(self, owner: str, name: str) -> None:
-        """See `recall_ports.KnowledgeCatalogue.delete_source`."""
+        """See `ports.KnowledgeCatalogue.delete_source`."""
         self._db.write(actions.delete(self._recall, {"owner": owner, "id": SOURCE + source_key(name)}))
 
     def publish(self, owner: str, chunks: int) -> None:
-        """See `recall_ports.KnowledgeCatalogue.publish`."""
+        """See `ports.KnowledgeCatalogue.publish`."""
         item = {"owner": owner, "id": CATALOGUE, "version": new_id("v"), "chunks": chunks}
         self._db.write(actions.put(self._recall, item))

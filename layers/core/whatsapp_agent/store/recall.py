@@ -32,7 +32,7 @@ WITH_PREFIX = "#owner = :owner AND begins_with(#id, :prefix)"
 
 
 class DynamoRecallStore:
-    """Implements `recall_ports.RecallStore`.
+    """Implements `ports.RecallStore`.
 
     `messages`, the messages' table, is needed only where writes are guarded by a message.
     """
@@ -55,7 +55,7 @@ class DynamoRecallStore:
     def passages(
         self, owner: str, prefix: str, limit: int, *, newest_first: bool = False, consistent: bool = False
     ) -> list[Passage]:
-        """See `recall_ports.RecallStore.passages`."""
+        """See `ports.RecallStore.passages`."""
         found: list[Passage] = []
         for item in self._items(
             owner, TEXT + prefix, newest_first=newest_first, consistent=consistent, page_size=limit
@@ -66,7 +66,7 @@ class DynamoRecallStore:
         return found
 
     def get(self, owner: str, keys: Sequence[str]) -> list[Passage]:
-        """See `recall_ports.RecallStore.get`."""
+        """See `ports.RecallStore.get`."""
         if not keys:
             return []
         items = self._db.get_many(self._recall, [{"owner": owner, "id": TEXT + key} for key in keys])
@@ -74,16 +74,16 @@ class DynamoRecallStore:
         return [passage_from(item) for item in items if not gone(expiry_of(item), now)]
 
     def nearest(self, owner: str, vector: Vector, model: str, limit: int) -> dict[str, float]:
-        """See `recall_ports.RecallStore.nearest`."""
+        """See `ports.RecallStore.nearest`."""
         return self._search.nearest(owner, vector, model, limit)
 
     def vectors(self, owner: str, prefix: str) -> dict[str, tuple[str, Vector]]:
-        """See `recall_ports.RecallStore.vectors`."""
+        """See `ports.RecallStore.vectors`."""
         items = self._items(owner, VECTOR + prefix, consistent=True)
         return {item["id"].removeprefix(VECTOR): (item["model"], vector_from(item)) for item in items}
 
     def put(self, passages: Sequence[Passage], *, while_there: Message | None = None) -> None:
-        """See `recall_ports.RecallStore.put`.
+        """See `ports.RecallStore.put`.
 
         Raises:
             ConfigurationError: A vector is of another length than the table's index has.
@@ -121,12 +121,12 @@ class DynamoRecallStore:
                 raise MessagesGone("the messages that the passages come from no longer exist") from refused
 
     def delete(self, owner: str, keys: Sequence[str]) -> None:
-        """See `recall_ports.RecallStore.delete`."""
+        """See `ports.RecallStore.delete`."""
         ids = [kind + key for key in keys for kind in (VECTOR, TEXT)]
         self._db.delete_all(self._recall, [{"owner": owner, "id": each} for each in ids])
 
     def erase(self, owner: str) -> int:
-        """See `recall_ports.RecallStore.erase`."""
+        """See `ports.RecallStore.erase`."""
         return erase(self._db, [Partition(self._recall, ("owner", "id"))], owner)
 
     def _items(

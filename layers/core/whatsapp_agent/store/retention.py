@@ -30,7 +30,7 @@ _JUST_MOVED_SECONDS = 3600
 
 
 class DynamoRetention:
-    """Implements `privacy_ports.Retention`."""
+    """Implements `ports.Retention`."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class DynamoRetention:
         self._retention_days = retention_days
 
     def refresh(self, conversation: str) -> int:
-        """See `privacy_ports.Retention.refresh`.
+        """See `ports.Retention.refresh`.
 
         Costs a read of the conversation's keys and one unit written per item. A run that stops half way is
         finished by the next, because the mark of the day comes last.

@@ -36,7 +36,7 @@ class VectorSearch:
         self._no_index_until: datetime | None = None
 
     def nearest(self, owner: str, vector: Vector, model: str, limit: int) -> dict[str, float]:
-        """See `recall_ports.RecallStore.nearest`."""
+        """See `ports.RecallStore.nearest`."""
         if not any(vector):
             return {}
         if self._no_index_until is None or self._now() >= self._no_index_until:

@@ -5,7 +5,7 @@ from datetime import timedelta
 from whatsapp_agent.clock import Clock
 from whatsapp_agent.errors import AgentError
 from whatsapp_agent.memory.records import Summary
-from whatsapp_agent.privacy_ports import Retention
+from whatsapp_agent.ports.privacy import Retention
 from whatsapp_agent.telemetry import Telemetry
 
 ONCE_IN = timedelta(days=1)

@@ -5,7 +5,8 @@ from datetime import datetime
 
 from whatsapp_agent.memory.records import AgentProfile, conversation_key
 from whatsapp_agent.phones import canonical
-from whatsapp_agent.ports import ConversationStore, Directory
+from whatsapp_agent.ports.directory import Directory
+from whatsapp_agent.ports.store import ConversationStore
 
 
 class AgentFinder:

@@ -10,9 +10,10 @@ from whatsapp_agent.memory import allowance, outgoing, prompt, window
 from whatsapp_agent.memory.closeness import Shown
 from whatsapp_agent.memory.passages import NOTHING, Recalled
 from whatsapp_agent.memory.records import AgentProfile, Message, ModelReply, Prompt, Usage
-from whatsapp_agent.ports import Ledger, Model
+from whatsapp_agent.ports.model import Model
+from whatsapp_agent.ports.recall import Embedder
+from whatsapp_agent.ports.store import Ledger
 from whatsapp_agent.prices import MILLION, ModelPrice
-from whatsapp_agent.recall_ports import Embedder
 from whatsapp_agent.telemetry import Telemetry
 from whatsapp_agent.turns.claim import NOT_ANSWERED
 from whatsapp_agent.turns.context import Context

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from concurrent.futures import Executor
 
-from whatsapp_agent.ports import QueueRecord, TurnQueue
+from whatsapp_agent.ports.queues import QueueRecord, TurnQueue
 from whatsapp_agent.telemetry import Telemetry
 from whatsapp_agent.turns.deadline import Deadline
 from whatsapp_agent.turns.group import Group

@@ -10,7 +10,7 @@ from whatsapp_agent.ledger import Turn, TurnState
 from whatsapp_agent.memory.allowance import Spent
 from whatsapp_agent.memory.quoting import clean
 from whatsapp_agent.memory.records import Message, Role
-from whatsapp_agent.ports import ConversationStore, Ledger
+from whatsapp_agent.ports.store import ConversationStore, Ledger
 from whatsapp_agent.turns.context import Context, ContextReader
 
 ATTEMPTS = 3

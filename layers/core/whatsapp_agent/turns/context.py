@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 
 from whatsapp_agent.memory.allowance import Spent
 from whatsapp_agent.memory.records import Fact, Message, Summary
-from whatsapp_agent.ports import ConversationStore, Directory, FactStore
+from whatsapp_agent.ports.directory import Directory
+from whatsapp_agent.ports.store import ConversationStore, FactStore
 
 LATE = timedelta(minutes=4)
 """The queue knows an event again for five minutes, so what a provider delivers once more after that was sent at

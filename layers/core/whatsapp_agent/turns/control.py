@@ -15,7 +15,8 @@ from whatsapp_agent.events import (
     PersonChangedNumber,
 )
 from whatsapp_agent.memory.records import conversation_key
-from whatsapp_agent.ports import ConversationStore, Directory, Ledger
+from whatsapp_agent.ports.directory import Directory
+from whatsapp_agent.ports.store import ConversationStore, Ledger
 from whatsapp_agent.telemetry import Telemetry
 from whatsapp_agent.turns.agents import AgentFinder
 from whatsapp_agent.turns.owner import OwnerMessages

@@ -6,7 +6,7 @@ from datetime import datetime
 from whatsapp_agent.errors import AgentError
 from whatsapp_agent.memory.closeness import Shown, candidates, shown, similarity
 from whatsapp_agent.memory.records import AgentProfile, Fact
-from whatsapp_agent.recall_ports import Embedder
+from whatsapp_agent.ports.recall import Embedder
 from whatsapp_agent.telemetry import Telemetry
 
 MOST_SECONDS = 3.0

@@ -7,7 +7,7 @@ from whatsapp_agent.errors import AgentError
 from whatsapp_agent.memory import window
 from whatsapp_agent.memory.prompt import talk_prompt
 from whatsapp_agent.memory.records import Message
-from whatsapp_agent.ports import Model
+from whatsapp_agent.ports.model import Model
 from whatsapp_agent.telemetry import Telemetry
 
 NEAR = 0.9

@@ -10,7 +10,7 @@ from whatsapp_agent.memory import allowance, consent
 from whatsapp_agent.memory.allowance import Spent
 from whatsapp_agent.memory.quoting import clean
 from whatsapp_agent.memory.records import AgentProfile
-from whatsapp_agent.ports import Ledger
+from whatsapp_agent.ports.store import Ledger
 from whatsapp_agent.telemetry import Telemetry
 from whatsapp_agent.turns import media_notes
 from whatsapp_agent.turns.claim import NOT_ANSWERED

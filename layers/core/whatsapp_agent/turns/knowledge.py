@@ -9,7 +9,7 @@ from whatsapp_agent.clock import Clock
 from whatsapp_agent.errors import TransientError
 from whatsapp_agent.memory.keywords import KeywordIndex
 from whatsapp_agent.memory.passages import KNOWLEDGE, Passage
-from whatsapp_agent.recall_ports import KnowledgeCatalogue, RecallStore
+from whatsapp_agent.ports.recall import KnowledgeCatalogue, RecallStore
 from whatsapp_agent.telemetry import Telemetry
 
 MOST_CHUNKS = 1000

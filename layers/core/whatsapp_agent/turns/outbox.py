@@ -6,7 +6,8 @@ from whatsapp_agent.clock import Clock
 from whatsapp_agent.errors import RecipientOptedOut, SendRejected, WindowClosed
 from whatsapp_agent.events import OutboundMessage
 from whatsapp_agent.ledger import Turn
-from whatsapp_agent.ports import ConversationStore, Ledger, Provider
+from whatsapp_agent.ports.provider import Provider
+from whatsapp_agent.ports.store import ConversationStore, Ledger
 from whatsapp_agent.telemetry import Telemetry
 
 OURS_TO_FIX = frozenset({"unauthorized"})

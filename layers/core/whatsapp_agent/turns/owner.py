@@ -3,7 +3,7 @@
 from whatsapp_agent.clock import Clock
 from whatsapp_agent.events import InboundMessage, OwnerMessage
 from whatsapp_agent.memory.records import conversation_key
-from whatsapp_agent.ports import ConversationStore
+from whatsapp_agent.ports.store import ConversationStore
 from whatsapp_agent.telemetry import Telemetry
 from whatsapp_agent.turns.agents import AgentFinder
 from whatsapp_agent.turns.claim import NOT_ANSWERED, Claimer

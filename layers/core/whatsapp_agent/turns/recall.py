@@ -12,7 +12,7 @@ from whatsapp_agent.memory.episodes import place_of
 from whatsapp_agent.memory.passages import EPISODES, Candidates, Found, Passage, Recalled, Vector
 from whatsapp_agent.memory.records import AgentProfile
 from whatsapp_agent.memory.window import unanswered
-from whatsapp_agent.recall_ports import Embedder, RecallStore
+from whatsapp_agent.ports.recall import Embedder, RecallStore
 from whatsapp_agent.telemetry import Telemetry
 from whatsapp_agent.turns.context import Context
 from whatsapp_agent.turns.knowledge import Knowledge, Known

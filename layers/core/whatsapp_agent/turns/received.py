@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from whatsapp_agent.events import Event, InboundMessage
 from whatsapp_agent.ledger import Turn
 from whatsapp_agent.memory.allowance import Spent
-from whatsapp_agent.ports import QueueRecord
+from whatsapp_agent.ports.queues import QueueRecord
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from whatsapp_agent.errors import AgentError, ModelRefused, PermanentError, TransientError
 from whatsapp_agent.memory import consent, window
 from whatsapp_agent.memory.records import AgentProfile, CompactionJob, Summary
-from whatsapp_agent.ports import CompactionQueue, ConversationStore, Ledger, Provider
+from whatsapp_agent.ports.provider import Provider
+from whatsapp_agent.ports.queues import CompactionQueue
+from whatsapp_agent.ports.store import ConversationStore, Ledger
 from whatsapp_agent.telemetry import Telemetry
 from whatsapp_agent.turns.activity import Activity
 from whatsapp_agent.turns.answer import Answerer

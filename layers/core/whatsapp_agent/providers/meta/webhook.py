@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from whatsapp_agent.errors import ConfigurationError, InvalidPayload, InvalidSignature
-from whatsapp_agent.ports import Delivery
+from whatsapp_agent.ports.provider import Delivery
 from whatsapp_agent.providers.meta.messages import ValueReader
 from whatsapp_agent.providers.payload import DeliveryBuilder, items_of, name_of, object_of, read_json
 

@@ -7,7 +7,7 @@ from typing import Any
 from whatsapp_agent.errors import InvalidPayload, InvalidSignature
 from whatsapp_agent.events import DeliveryStatus, Event, InboundMessage, NumberReplaced
 from whatsapp_agent.memory.quoting import is_blank
-from whatsapp_agent.ports import Delivery
+from whatsapp_agent.ports.provider import Delivery
 from whatsapp_agent.providers import described
 from whatsapp_agent.providers.payload import (
     DeliveryBuilder,

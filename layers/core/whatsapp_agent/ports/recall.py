@@ -1,4 +1,4 @@
-"""What recall needs from the outside, as protocols: see also `whatsapp_agent.ports`.
+"""What recall needs, as protocols.
 
 Every method may raise `TransientError` (the call may succeed later). Other errors are named where they can
 happen.

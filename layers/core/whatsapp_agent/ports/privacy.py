@@ -1,4 +1,4 @@
-"""What keeping for a while and forgetting need from the outside, as protocols: see also `whatsapp_agent.ports`.
+"""What is kept for a while, and what forgetting needs, as protocols.
 
 Every method may raise `TransientError` (the call may succeed later).
 """
