@@ -194,6 +194,13 @@ class TestAliases:
         assert person_at(stores, PERSON, NOW) == PERSON
         assert person_at(stores, NEW) == NEW
 
+    def test_forgetting_whoever_had_the_number_long_ago_leaves_it_to_whoever_gave_it_up(self, stores: Stores):
+        stores.directory.alias_person(NEW, "US.1349")
+        stores.directory.alias_person(NEW, PERSON)
+        stores.directory.move_person(NEW, "+34699000002", NOW)
+        stores.directory.forget_person("US.1349")
+        assert person_at(stores, NEW, NOW) == PERSON
+
     def test_nothing_in_the_directory_is_a_phone_number_once_both_are_forgotten(self, dynamo: Stores):
         dynamo.directory.move_person(PERSON, NEW, NOW)
         dynamo.directory.forget_person(PERSON)

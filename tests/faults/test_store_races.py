@@ -69,6 +69,15 @@ class TestAddressesAndNumbers:
         stores.directory.alias_person("es.3", PERSON)
         assert sorted(stores.directory.aliases(PERSON)) == [*known, "es.2", "es.3"]
 
+    @pytest.mark.parametrize("known", [(), ("es.1",)])
+    def test_nor_when_the_person_moves(self, stores: Stores, known: tuple[str, ...]) -> None:
+        for alias in known:
+            stores.directory.alias_person(alias, PERSON)
+        other = somebody_else(stores)
+        just_before(stores, "TransactWriteItems", lambda: other.directory.alias_person("es.2", PERSON))
+        stores.directory.move_person(PERSON, "+34699000001", NOW)
+        assert stores.directory.aliases(PERSON) == ["+34699000001", *known, "es.2"]
+
     @pytest.mark.parametrize("agents", [(), ("sales",)])
     def test_a_new_number_inherits_the_agent_of_the_moment(
         self, stores: Stores, agents: tuple[str, ...]

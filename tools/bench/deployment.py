@@ -7,7 +7,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -24,7 +24,7 @@ from tests.contracts.simulation import API_KEY, simulated_provider
 from tests.contracts.tables import create_tables
 from tests.contracts.units import Meter
 from tools.bench.grown import AGENT, CONVERSATION, ROOT, Grown
-from tools.bench.made_model import model_server
+from tools.bench.made_model import Say, model_server
 from tools.bench.talk import exchange
 from tools.local.sign_event import WHASP_SECRET, function_url_event, whasp_headers
 from whatsapp_agent.clock import utc_now
@@ -61,6 +61,7 @@ class Deployment:
     endpoint: str
     tables: Mapping[str, str]
     variables: dict[str, str]
+    held_up: float = HELD_UP
     sqs_calls: list[str] = field(default_factory=list)
     logged: int = 0
     metrics: set[str] = field(default_factory=set)
@@ -78,7 +79,7 @@ class Deployment:
         """The next invocations find no function running: connections and what a process remembers are gone."""
         boto3.setup_default_session()
         session: Any = boto3.DEFAULT_SESSION
-        self.meter = Meter(session, delay=HELD_UP, looking=self.dynamodb)
+        self.meter = Meter(session, delay=self.held_up, looking=self.dynamodb)
         session.events.register("before-call.sqs.*", lambda model, **_: self.sqs_calls.append(model.name))
         self._functions.clear()
 
@@ -91,14 +92,28 @@ class Deployment:
 
     def reply(self, message: InboundMessage) -> None:
         """One invocation of the reply function with one record."""
-        self._work("reply", encode(message), message.person)
+        self._work("reply", [message_record(message)])
+
+    def replies(self, messages: Sequence[InboundMessage]) -> list[str]:
+        """One invocation of the reply function with all of these; returns the ids of the events that failed."""
+        answer = self._invoke("reply", {"Records": [message_record(message) for message in messages]})
+        return [failure["itemIdentifier"] for failure in answer["batchItemFailures"]]
+
+    def state(self, message: InboundMessage) -> str:
+        """What the ledger says about an event."""
+        key = {
+            "conversation": {"S": conversation_key(AGENT, message.person)},
+            "event_id": {"S": message.event_id},
+        }
+        item = self.dynamodb.get_item(TableName=self.tables["turns"], Key=key, ConsistentRead=True)["Item"]
+        return str(item["state"]["S"])
 
     def compact(self) -> int:
         """Works off the compaction queue; returns the number of jobs."""
         url, jobs = self.variables["COMPACTION_QUEUE_URL"], 0
         while records := self.sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=1).get("Messages"):
             for record in records:
-                self._work("compact", record["Body"], "group")
+                self._work("compact", [_record(uuid4().hex, record["Body"], "group")])
                 self.sqs.delete_message(QueueUrl=url, ReceiptHandle=record["ReceiptHandle"])
                 jobs += 1
         return jobs
@@ -128,10 +143,8 @@ class Deployment:
             answer = self.dynamodb.batch_write_item(RequestItems={self.tables[table]: requests})
             assert not answer.get("UnprocessedItems")
 
-    def _work(self, function: str, body: str, group: str) -> None:
-        attributes = {"ApproximateReceiveCount": "1", "MessageGroupId": group}
-        record = {"messageId": uuid4().hex, "receiptHandle": "r", "body": body, "attributes": attributes}
-        answer = self._invoke(function, {"Records": [record]})
+    def _work(self, function: str, records: list[dict[str, Any]]) -> None:
+        answer = self._invoke(function, {"Records": records})
         if answer != {"batchItemFailures": []}:
             raise RuntimeError(f"the {function} function gave its record back: {self._written}")
 
@@ -150,13 +163,25 @@ class Deployment:
 
 
 @contextmanager
-def deployment() -> Iterator[Deployment]:
-    """Starts the emulator, the made model and the simulated provider; ends them afterwards."""
+def deployment(
+    *,
+    say: Say | None = None,
+    held_up: float = HELD_UP,
+    endpoint: str | None = None,
+    services: tuple[str, str] | None = None,
+) -> Iterator[Deployment]:
+    """Starts the emulator, the made model and the simulated provider; ends them afterwards.
+
+    Args:
+        say: What the model answers; by default something of everyday length.
+        held_up: Seconds by which every call to DynamoDB is held up.
+        endpoint: Of an emulator that runs already.
+        services: Addresses of a model and of a provider that run already.
+    """
     with ExitStack() as stack:
-        endpoint = stack.enter_context(ministack())
+        endpoint = endpoint or stack.enter_context(ministack())
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        _, provider_url = stack.enter_context(simulated_provider())
-        model_url = stack.enter_context(model_server(lambda body: exchange(len(body["input"]))[1]))
+        model_url, provider_url = services or stack.enter_context(model_and_provider(say))
         _patient_agents(folder / "agent_profiles")
         sys.path.insert(0, str(folder))
         stack.callback(sys.path.remove, str(folder))
@@ -172,7 +197,18 @@ def deployment() -> Iterator[Deployment]:
         tables = create_tables(boto3.Session().client("dynamodb"), *TABLES)
         variables = _variables(tables, model_url, provider_url)
         stack.enter_context(_environment(variables))
-        yield Deployment(endpoint, tables, variables)
+        yield Deployment(endpoint, tables, variables, held_up)
+
+
+@contextmanager
+def model_and_provider(say: Say | None = None) -> Iterator[tuple[str, str]]:
+    """Both in this process; yields their addresses."""
+    with simulated_provider() as (_, provider_url), model_server(say or _everyday) as model_url:
+        yield model_url, provider_url
+
+
+def _everyday(body: dict[str, Any]) -> str:
+    return exchange(len(body["input"]))[1]
 
 
 def _metrics(written: str) -> set[str]:
@@ -212,14 +248,28 @@ def message(number: int, text: str, person: str) -> InboundMessage:
     )
 
 
+def message_record(message: InboundMessage) -> dict[str, Any]:
+    """As the queue hands it over; the record's id is the event's."""
+    return _record(message.event_id, encode(message), message.person)
+
+
+def _record(message_id: str, body: str, group: str) -> dict[str, Any]:
+    attributes = {"ApproximateReceiveCount": "1", "MessageGroupId": group}
+    return {"messageId": message_id, "receiptHandle": "r", "body": body, "attributes": attributes}
+
+
 def _variables(tables: Mapping[str, str], model_url: str, provider_url: str) -> dict[str, str]:
     sqs, secrets = boto3.Session().client("sqs"), boto3.Session().client("secretsmanager")
 
     def queue(name: str) -> str:
-        return str(sqs.create_queue(QueueName=f"{name}.fifo", Attributes={"FifoQueue": "true"})["QueueUrl"])
+        return str(
+            sqs.create_queue(QueueName=f"{name}-{uuid4().hex}.fifo", Attributes={"FifoQueue": "true"})[
+                "QueueUrl"
+            ]
+        )
 
     def secret(name: str, values: Mapping[str, str]) -> str:
-        return str(secrets.create_secret(Name=name, SecretString=json.dumps(values))["ARN"])
+        return str(secrets.create_secret(Name=f"{name}-{uuid4().hex}", SecretString=json.dumps(values))["ARN"])
 
     values = {
         **{f"{table.upper()}_TABLE": name for table, name in tables.items()},

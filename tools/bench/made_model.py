@@ -43,6 +43,10 @@ def response(body: Body, say: Say) -> Body:
     }
 
 
+class Refused(Exception):
+    """Raised by a `Say`: the service answers with an error."""
+
+
 class MadeModel(OpenAIModel):
     """The real adapter, with its one call over the network replaced: it sees what would be sent.
 
@@ -74,8 +78,12 @@ def model_server(say: Say) -> Iterator[str]:
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            raw = json.dumps(response(body, say)).encode()
-            self.send_response(200)
+            try:
+                status, answer = 200, response(body, say)
+            except Refused:
+                status, answer = 503, {"error": {"message": "overloaded", "code": "server_is_overloaded"}}
+            raw = json.dumps(answer).encode()
+            self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(raw)))
             self.end_headers()

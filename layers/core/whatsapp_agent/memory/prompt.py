@@ -24,6 +24,7 @@ A compaction's prompt has `facts` and `summary` in the same form, `notes` with t
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import cache
 from itertools import pairwise
 from zoneinfo import ZoneInfo
 
@@ -129,8 +130,14 @@ def _said(message: Message, kind: str, profile: AgentProfile | None = None) -> P
 def _imitates_a_block(text: str, profile: AgentProfile) -> bool:
     """Whether a line of the text begins as the agent's own blocks do, to whoever reads the prompt."""
     phrases = profile.phrases
-    labels = tuple(_bare(label) for label in (phrases.memory_label, phrases.notes_label, phrases.recall_label))
+    labels = tuple(map(_bare_label, (phrases.memory_label, phrases.notes_label, phrases.recall_label)))
     return any(_bare(line).startswith(labels) for line in text.splitlines())
+
+
+@cache
+def _bare_label(label: str) -> str:
+    """Agents have few labels, and every message of every prompt is compared with them."""
+    return _bare(label)
 
 
 def _bare(line: str) -> str:

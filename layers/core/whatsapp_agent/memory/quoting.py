@@ -23,12 +23,28 @@ def _is_unseen(char: str) -> bool:
     return unicodedata.category(char) in _UNSEEN or char in _BLANK or "\U000e0100" <= char <= "\U000e01ef"
 
 
+class _Shown(dict[int, str | None]):
+    """What `str.translate` makes of a character; of the common alphabets it remembers it, because every message
+    of every prompt is cleaned.
+    """
+
+    def __missing__(self, code: int) -> str | None:
+        char = chr(code)
+        shown = None if _is_unseen(char) else " " if unicodedata.category(char) in _SPACES else char
+        if code < _COMMON:
+            self[code] = shown
+        return shown
+
+
+_COMMON = 0x3000
+_SHOWN = _Shown()
+
+
 def clean(text: str) -> str:
     """The text on one line: control characters and line ends become spaces, runs of space become one, and
     bidirectional, zero-width and other unseen characters go.
     """
-    kept = (" " if unicodedata.category(c) in _SPACES else c for c in text if not _is_unseen(c))
-    return " ".join("".join(kept).split())
+    return " ".join(text.translate(_SHOWN).split())
 
 
 def quoted(text: str) -> str:

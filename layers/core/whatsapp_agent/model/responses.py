@@ -104,7 +104,7 @@ class OpenAIModel:
             body["instructions"] = repaired(prompt.instructions)
         timeout = openai.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS))
         with _translated():
-            counted = self._client.responses.input_tokens.count(**body, timeout=timeout).input_tokens
+            counted = self._client.responses.input_tokens.count(extra_body=body, timeout=timeout).input_tokens
         # The client believes whatever came: see `model.answer`.
         if isinstance(counted, bool) or not isinstance(counted, int) or counted < 0:
             raise ModelUnavailable("the model's service counted no tokens")
@@ -185,10 +185,10 @@ class OpenAIModel:
         if left <= 0:
             raise ModelUnavailable("no time was left to ask the model")
         timeout = openai.Timeout(left, connect=min(left, _CONNECT_SECONDS))
-        with (
-            _translated(),
-            self._client.responses.with_streaming_response.create(**body, timeout=timeout) as response,
-        ):
+        # As a body of our own: what is given by name, the client first compares with every form of every kind
+        # of input item there is, which takes longer than everything else in a turn.
+        create = self._client.responses.with_streaming_response.create
+        with _translated(), create(extra_body=body, timeout=timeout) as response:
             raw = _read(response.iter_bytes(), deadline)
         try:
             return read_answer(json.loads(raw))
