@@ -11,6 +11,8 @@ from whatsapp_agent.events import Event, encode, group_of
 from whatsapp_agent.memory.records import CompactionCommit, Fact, FactUpdate, Summary
 
 MAYA, NOOR = "+34600111222", "+34600333444"
+MOVED = "+34699000111"
+"""Maya's number later on."""
 NUMBERS = {"whasp": "+15550100", "meta": "106540352242922"}
 BYSTANDERS = ("sales#+34600999000", f"companion#{MAYA}")
 """Another person of the same agent, and the same person of another agent."""

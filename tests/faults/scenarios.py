@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from tests.builders import inbound
 from tests.faults.deployment import Deployment
-from tests.faults.people import LATER, MAYA, NOOR, NUMBERS, heard, of, remember, sales, talk, webhook
+from tests.faults.people import LATER, MAYA, MOVED, NOOR, NUMBERS, heard, of, remember, sales, talk, webhook
 from tests.faults.services import Call, answer_naming
 from whatsapp_agent.clock import utc_now
-from whatsapp_agent.events import Erase
+from whatsapp_agent.events import Erase, PersonChangedNumber
 
 
 @dataclass(frozen=True)
@@ -124,6 +124,14 @@ def _stop_and_go_on(deployment: Deployment) -> None:
     deployment.compact()
 
 
+def _move(deployment: Deployment) -> None:
+    """A person writes on from another number than the one under which they are remembered."""
+    deployment.deliver("reply", [heard(deployment, 1)])
+    moved = PersonChangedNumber("evt2", MAYA, MOVED, NUMBERS["whasp"], utc_now())
+    deployment.deliver("reply", [of(moved)])
+    deployment.deliver("reply", [heard(deployment, 3, person=MOVED)])
+
+
 def _long_talk(deployment: Deployment) -> None:
     said = ["My name is Maya.", "I live in Lima.", "I moved to Quito.", "I like old maps."]
     for index, text in enumerate(said):
@@ -185,6 +193,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario(
         "STOP that forgets, and on", nothing, _stop_and_go_on, Expected(_all(3), frozenset({"evt1", "evt2"}))
     ),
+    Scenario("another phone number", nothing, _move, Expected(_all(1, 3))),
     Scenario("a webhook", nothing, _webhook, Expected(_all(1, 2))),
     Scenario("a compaction", _long_talk, _compaction, Expected(_all(1, seeds=_SEEDS_44), compacted=1)),
     Scenario(

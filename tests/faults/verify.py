@@ -187,10 +187,11 @@ def _ledger(findings: Findings, told: Told) -> None:
 
 
 def _sent(findings: Findings, deployment: Deployment, told: Told, person: str) -> None:
+    addresses = {each.removeprefix("+") for each in (person, *(turn.address for turn in told.turns.values()))}
     texts = Counter(
-        sent.text
+        (address, sent.text)
         for sent in deployment.services.provider.state.sent
-        if sent.person.removeprefix("+") == person.removeprefix("+")
+        if (address := sent.person.removeprefix("+")) in addresses
     )
     window = any(
         (trouble.point.label == SEND and trouble.kind in (KILL_AFTER, LOST_ANSWER))
@@ -199,14 +200,14 @@ def _sent(findings: Findings, deployment: Deployment, told: Told, person: str) -
     )
     for turn in told.turns.values():
         for part in turn.parts:
-            times = texts.pop(part, 0)
+            times = texts.pop((turn.address.removeprefix("+"), part), 0)
             if not times:
                 findings.other.append(f"a part of {turn.event_id} was not sent")
             elif times > 1 and window and not deployment.services.idempotent:
                 findings.in_window += times - 1
             elif times > 1:
                 findings.doubled += times - 1
-    notices = sum(texts.pop(text, 0) for text in NOTICES)
+    notices = sum(times for (_, text), times in texts.items() if text in NOTICES)
     if notices and (notices > 1 or not deployment.met):
         findings.other.append(f"{notices} notices")
 
