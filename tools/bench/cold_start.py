@@ -1,8 +1,9 @@
 """What a fresh process does before its first event: modules loaded, and CPU time beside what cannot be avoided.
 
 Each program runs in a fresh interpreter that is told nothing of this one: handlers on the layers as they are
-deployed, built for this machine; the baselines on the same packages as pip installs them. A time is the CPU
-time of that process from after the interpreter's own start. Only ratios within one round are kept: the programs
+deployed, built for this machine; the baselines on the same packages with botocore as pip installs it. Nothing
+else that is installed here is seen: openai, for one, takes along what it finds. A time is the CPU time of that
+process from after the interpreter's own start. Only ratios within one round are kept: the programs
 of a round run one after another, so that a busy machine slows all of them.
 """
 
@@ -74,11 +75,13 @@ class Starter:
     Attributes:
         layers: Built layers, for the handlers.
         sources: The same without bytecode.
+        plain: The same with the whole of botocore, for the baselines.
         endpoint: Answers for AWS.
     """
 
     layers: Path
     sources: Path
+    plain: Path
     endpoint: str
 
     def start(self, name: str, *, bytecode: bool = True) -> Start:
@@ -100,7 +103,9 @@ class Starter:
         self, name: str, arguments: list[str], *, bytecode: bool = True
     ) -> subprocess.CompletedProcess[str]:
         folder = self.layers if bytecode else self.sources
-        attached = packages.ATTACHED.get(name, ())
+        attached = packages.ATTACHED.get(name)
+        if attached is None:
+            folder, attached = self.plain, ("CoreLayer", "ModelSdkLayer")
         functions = json.loads((ROOT / "events" / "env.json").read_text("utf-8"))
         environment = {
             **functions.get(f"{name.capitalize()}Function", {}),
@@ -112,10 +117,10 @@ class Starter:
             "PYTHONPATH": os.pathsep.join(str(folder / layer / "python") for layer in attached),
             "PYTHONHASHSEED": "0",
             # Layers lie on a file system that nobody writes to.
-            **({"PYTHONDONTWRITEBYTECODE": "1"} if attached else {}),
+            "PYTHONDONTWRITEBYTECODE": "1",
         }
         return subprocess.run(
-            [sys.executable, *arguments], env=environment, capture_output=True, text=True, check=True
+            [sys.executable, "-S", *arguments], env=environment, capture_output=True, text=True, check=True
         )
 
 
@@ -124,7 +129,12 @@ def starter(folder: Path) -> Iterator[Starter]:
     """A starter on layers that are built in `folder` unless they are there."""
     layers = packages.built_layers(folder, "x86_64", native=True)
     with tempfile.TemporaryDirectory(prefix="cold-start-") as scratch, aws_stub() as endpoint:
-        yield Starter(layers, packages.without_bytecode(layers, Path(scratch, "sources")), endpoint)
+        yield Starter(
+            layers,
+            packages.without_bytecode(layers, Path(scratch, "sources")),
+            packages.with_all_of_botocore(layers, Path(scratch, "plain")),
+            endpoint,
+        )
 
 
 def package_of(module: str) -> str:
@@ -140,7 +150,7 @@ def measure() -> dict[str, Any]:
     folder = ROOT / ".local" / "bench"
     folder.mkdir(parents=True, exist_ok=True)
     with starter(folder) as process:
-        # The first round compiles what the baselines import, and is not counted.
+        # The first round finds nothing in the memory of the machine, and is not counted.
         modules = {name: process.start(name).modules for name in NAMES}
         warm = [{name: process.start(name) for name in NAMES} for _ in range(ROUNDS)]
         spent = {name: _by_package(dict(process.import_times(name)) for _ in range(3)) for name in BASELINE_OF}

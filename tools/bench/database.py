@@ -1,13 +1,13 @@
 """What a turn asks of the database, with short and with long histories: the real functions on the emulator."""
 
-import json
 from collections.abc import Mapping
 from datetime import timedelta
 from statistics import mean
 from typing import Any
 
 from tools.bench import changes, peers
-from tools.bench.deployment import Deployment, deployment, message
+from tools.bench.arriving import message, webhook_body
+from tools.bench.deployment import Deployment, deployment
 from tools.bench.grown import MINUTES, Grown
 from tools.bench.talk import exchange
 from whatsapp_agent.clock import utc_now
@@ -105,21 +105,8 @@ def _counted(deployed: Deployment) -> dict[str, Any]:
 
 def _webhook(deployed: Deployment) -> dict[str, Any]:
     """One webhook with one message: what ingest asks of the queue, and what it logs."""
-    body = json.dumps(
-        {
-            "id": "evt_1",
-            "type": "message.received",
-            "created_at": "2026-11-29T10:00:00.000Z",
-            "data": {
-                "number": "+15550100",
-                "chat": "+34600111222",
-                "contact": {"name": "Maya"},
-                "message": {"id": "msg_1", "sent_at": "2026-11-29T09:59:58Z", "type": "text", "text": "Hola"},
-            },
-        }
-    ).encode()
     before, deployed.logged = len(deployed.sqs_calls), 0
-    answer = deployed.ingest(body)
+    answer = deployed.ingest(webhook_body())
     assert answer["statusCode"] == 200, answer
     return {"sqs_calls": deployed.sqs_calls[before:], "logged_bytes": deployed.logged}
 

@@ -18,17 +18,17 @@ from uuid import uuid4
 
 import boto3
 
-from tests.builders import NUMBER
 from tests.contracts.emulator import ministack
 from tests.contracts.simulation import API_KEY, simulated_provider
 from tests.contracts.tables import create_tables
 from tests.contracts.units import Meter
+from tools.bench.arriving import record, record_of
 from tools.bench.grown import AGENT, CONVERSATION, ROOT, Grown
 from tools.bench.made_model import Say, model_server
 from tools.bench.talk import exchange
 from tools.local.sign_event import WHASP_SECRET, function_url_event, whasp_headers
 from whatsapp_agent.clock import utc_now
-from whatsapp_agent.events import InboundMessage, encode
+from whatsapp_agent.events import InboundMessage
 from whatsapp_agent.memory.records import conversation_key
 from whatsapp_agent.store.fact_items import fact_item, past_item
 from whatsapp_agent.store.items import message_item, summary_changes, turn_item
@@ -92,11 +92,11 @@ class Deployment:
 
     def reply(self, message: InboundMessage) -> None:
         """One invocation of the reply function with one record."""
-        self._work("reply", [message_record(message)])
+        self._work("reply", [record_of(message)])
 
     def replies(self, messages: Sequence[InboundMessage]) -> list[str]:
         """One invocation of the reply function with all of these; returns the ids of the events that failed."""
-        answer = self._invoke("reply", {"Records": [message_record(message) for message in messages]})
+        answer = self._invoke("reply", {"Records": [record_of(message) for message in messages]})
         return [failure["itemIdentifier"] for failure in answer["batchItemFailures"]]
 
     def state(self, message: InboundMessage) -> str:
@@ -112,9 +112,9 @@ class Deployment:
         """Works off the compaction queue; returns the number of jobs."""
         url, jobs = self.variables["COMPACTION_QUEUE_URL"], 0
         while records := self.sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=1).get("Messages"):
-            for record in records:
-                self._work("compact", [_record(uuid4().hex, record["Body"], "group")])
-                self.sqs.delete_message(QueueUrl=url, ReceiptHandle=record["ReceiptHandle"])
+            for taken in records:
+                self._work("compact", [record(uuid4().hex, taken["Body"], "group")])
+                self.sqs.delete_message(QueueUrl=url, ReceiptHandle=taken["ReceiptHandle"])
                 jobs += 1
         return jobs
 
@@ -185,6 +185,9 @@ def deployment(
         _patient_agents(folder / "agent_profiles")
         sys.path.insert(0, str(folder))
         stack.callback(sys.path.remove, str(folder))
+        sys.modules.pop("agent_profiles", None)
+        stack.callback(sys.modules.pop, "agent_profiles", None)
+        stack.callback(setattr, boto3, "DEFAULT_SESSION", None)
         aws = {
             "AWS_ACCESS_KEY_ID": "test",
             "AWS_SECRET_ACCESS_KEY": "test",
@@ -229,33 +232,6 @@ def _patient_agents(folder: Path) -> None:
     for path in folder.glob("*/agent.toml"):
         text = re.sub(r"^(turns|burst) *= *\d+$", r"\1 = 1000", path.read_text("utf-8"), flags=re.M)
         path.write_text(text, "utf-8")
-
-
-def message(number: int, text: str, person: str) -> InboundMessage:
-    """A message that was sent and received now."""
-    now = utc_now()
-    event_id = f"wamid.HBgLMzQ2MDAxMTEyMjIVAgASGBQ{person[-4:]}{number:06}"
-    return InboundMessage(
-        event_id=event_id,
-        person=person,
-        address=person,
-        number=NUMBER,
-        message_id=event_id,
-        kind="text",
-        text=text,
-        sent_at=now - timedelta(seconds=2),
-        received_at=now,
-    )
-
-
-def message_record(message: InboundMessage) -> dict[str, Any]:
-    """As the queue hands it over; the record's id is the event's."""
-    return _record(message.event_id, encode(message), message.person)
-
-
-def _record(message_id: str, body: str, group: str) -> dict[str, Any]:
-    attributes = {"ApproximateReceiveCount": "1", "MessageGroupId": group}
-    return {"messageId": message_id, "receiptHandle": "r", "body": body, "attributes": attributes}
 
 
 def _variables(tables: Mapping[str, str], model_url: str, provider_url: str) -> dict[str, str]:

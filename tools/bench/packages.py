@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import botocore
+
 ROOT = Path(__file__).resolve().parents[2]
 LAYERS = {"CoreLayer": "core", "ModelSdkLayer": "model_sdk", "AgentsLayer": "agents"}
 ATTACHED = {
@@ -80,6 +82,15 @@ def _sizes(folder: Path, scratch: Path) -> dict[str, int]:
 def without_bytecode(layers: Path, copy: Path) -> Path:
     """A copy of built layers that holds sources only."""
     return Path(shutil.copytree(layers, copy, ignore=shutil.ignore_patterns("__pycache__")))
+
+
+def with_all_of_botocore(layers: Path, copy: Path) -> Path:
+    """A copy of built layers in which botocore is as pip installs it."""
+    shutil.copytree(layers, copy)
+    data = copy / "CoreLayer" / "python" / "botocore" / "data"
+    shutil.rmtree(data)
+    shutil.copytree(Path(botocore.__file__).parent / "data", data)
+    return copy
 
 
 def _files(folder: Path) -> list[Path]:

@@ -18,7 +18,7 @@ Days = Annotated[
     int, typer.Option("--days", min=1, max=30, help="Of how many past days; turns are kept for 30.")
 ]
 
-# Counted by tests/contracts/test_store_units.py for a text turn of one part; see docs/data-model.md.
+# Counted by tests/architecture/test_costs.py for a text turn of one part, rounded up; see docs/data-model.md.
 WRITES_PER_TURN = 9
 READS_PER_TURN = 9
 # One to queue, one to take, one to delete.

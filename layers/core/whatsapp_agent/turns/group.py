@@ -14,6 +14,9 @@ from whatsapp_agent.turns.deadline import Deadline
 from whatsapp_agent.turns.received import Failure, Received, ReceivedMessage, postponable
 from whatsapp_agent.turns.turn import TurnTaker
 
+_Sender = tuple[str, str, str, str]
+_Found = tuple[AgentProfile, str]
+
 
 @dataclass(frozen=True, slots=True)
 class _Share:
@@ -98,14 +101,35 @@ class Group:
 
     def _by_conversation(self, run: list[ReceivedMessage]) -> list[_Share]:
         shares: dict[str, _Share] = {}
+        known: dict[_Sender, _Found | None] = {}
         for received in run:
-            event = received.event
-            profile, person = self._agents.find(
-                event.number, event.person, label=event.label, alias=event.alias, sent_at=event.sent_at
-            )
+            sender = _sender(received.event)
+            if sender not in known:
+                known[sender] = self._same_for_all(
+                    [each.event for each in run if _sender(each.event) == sender]
+                )
+            profile, person = known[sender] or self._find(received.event)
             key = conversation_key(profile.agent_id, person)
             shares.setdefault(key, _Share(key, profile, [])).messages.append(received)
         return list(shares.values())
+
+    def _same_for_all(self, events: list[InboundMessage]) -> _Found | None:
+        """Whom these messages of one sender are for, where that is the same for all: an address passes from one
+        person to another at one moment, so what holds for the earliest and the latest holds between them.
+        """
+        earliest = min(events, key=lambda event: event.sent_at)
+        latest = max(events, key=lambda event: event.sent_at)
+        found = self._find(earliest)
+        return found if latest.sent_at == earliest.sent_at or self._find(latest) == found else None
+
+    def _find(self, event: InboundMessage) -> _Found:
+        return self._agents.find(
+            event.number, event.person, label=event.label, alias=event.alias, sent_at=event.sent_at
+        )
+
+
+def _sender(event: InboundMessage) -> _Sender:
+    return event.number, event.person, event.label, event.alias
 
 
 def _leading_messages(waiting: Sequence[Received]) -> list[ReceivedMessage]:
