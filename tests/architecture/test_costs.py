@@ -2,7 +2,7 @@
 call more is noticed, and one less is written down.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
 from itertools import count
@@ -20,6 +20,7 @@ pytestmark = pytest.mark.emulator
 PEOPLE = count(1)
 HELD_UP = 0.2
 """Seconds by which each call is held up, so that those side by side overlap on a busy machine, too."""
+ATTEMPTS = 5
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +31,7 @@ def deployed(emulator: str) -> Iterator[Deployment]:
 
 def person_with(deployed: Deployment, messages: int) -> str:
     """Somebody with a history of so many messages, as the product itself would have grown and compacted it."""
-    person = f"+3460022200{next(PEOPLE)}"
+    person = f"+346002220{next(PEOPLE):02}"
     deployed.put(Grown(messages, ending=utc_now() - timedelta(minutes=MINUTES)), person)
     return person
 
@@ -56,28 +57,46 @@ def cost(calls: int, one_after_another: int, read: float, write: float) -> dict[
     }
 
 
+def least(measure: Callable[[], dict[str, Any]], one_after_another: int) -> dict[str, Any]:
+    """Measures again where more calls came one after another than that. A machine that stalls tears apart calls
+    that were made side by side, and never puts together what was not.
+    """
+    found = measure()
+    for _ in range(ATTEMPTS - 1):
+        if found["one after another"] <= one_after_another:
+            break
+        found = measure()
+    return found
+
+
 # The messages of a full window are two read units more than those of a new conversation.
 @pytest.mark.parametrize(("history", "read"), [(10, 6.5), (1_000, 8.5)])
 def test_a_text_turn(deployed: Deployment, history: int, read: float) -> None:
-    person = person_with(deployed, history)
-    deployed.reply(message(1, exchange(1)[0], person))
-    counted(deployed)
-    deployed.reply(message(2, exchange(2)[0], person))
-    assert counted(deployed) == cost(9, 5, read, 9)
+    def turn() -> dict[str, Any]:
+        person = person_with(deployed, history)
+        deployed.reply(message(1, exchange(1)[0], person))
+        counted(deployed)
+        deployed.reply(message(2, exchange(2)[0], person))
+        return counted(deployed)
+
+    assert least(turn, 5) == cost(9, 5, read, 9)
 
 
 def test_five_messages_of_one_person_at_once(deployed: Deployment) -> None:
-    person = person_with(deployed, 10)
-    deployed.reply(message(1, exchange(1)[0], person))
-    counted(deployed)
-    now = utc_now()
-    burst = [
-        replace(message(number, exchange(number)[0], person), sent_at=now + timedelta(seconds=number - 9))
-        for number in range(2, 7)
-    ]
+    def turn() -> dict[str, Any]:
+        person = person_with(deployed, 10)
+        deployed.reply(message(1, exchange(1)[0], person))
+        counted(deployed)
+        now = utc_now()
+        burst = [
+            replace(message(number, exchange(number)[0], person), sent_at=now + timedelta(seconds=number - 9))
+            for number in range(2, 7)
+        ]
+        deployed.replies(burst)
+        return counted(deployed)
+
     # Beside a turn's own calls, each further message is claimed, and the directory is asked about the last one.
-    deployed.replies(burst)
-    assert counted(deployed) == cost(14, 10, 7, 33)
+    assert least(turn, 10) == cost(14, 10, 7, 33)
 
 
 def test_five_people_at_once(deployed: Deployment) -> None:
