@@ -7,7 +7,8 @@ from typing import Any
 from whatsapp_agent.events import InboundMessage
 from whatsapp_agent.ledger import Turn
 from whatsapp_agent.memory.allowance import Limits
-from whatsapp_agent.memory.records import AgentProfile, Fact, FactKey, Message, Summary
+from whatsapp_agent.memory.profile import AgentProfile, FactKey
+from whatsapp_agent.memory.records import Fact, Message, Summary
 from whatsapp_agent.phrases import PHRASES
 
 NOW = datetime(2026, 11, 29, 10, 0, tzinfo=UTC)

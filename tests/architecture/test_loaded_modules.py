@@ -17,8 +17,8 @@ OPENAI = {
 LOADED = {
     "ingest": (AWS | POWERTOOLS, 35),
     "erase": (AWS | POWERTOOLS, 26),
-    "reply": (AWS | POWERTOOLS | OPENAI | {"regex"}, 133),
-    "compact": (AWS | POWERTOOLS | OPENAI, 79),
+    "reply": (AWS | POWERTOOLS | OPENAI | {"regex"}, 135),
+    "compact": (AWS | POWERTOOLS | OPENAI, 81),
 }
 """By function: every third party's package that it loads, and how many modules of our own."""
 

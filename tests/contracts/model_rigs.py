@@ -14,7 +14,8 @@ from whatsapp_agent.errors import (
     ModelUnavailable,
 )
 from whatsapp_agent.memory.arguments import ToolSpec
-from whatsapp_agent.memory.records import CompactionAnswer, FactChange, ModelReply, Prompt, PromptItem
+from whatsapp_agent.memory.exchange import CompactionAnswer, ModelReply, Prompt, PromptItem
+from whatsapp_agent.memory.records import FactChange
 from whatsapp_agent.model.responses import OpenAIModel
 from whatsapp_agent.ports.model import MOST_TOOL_ROUNDS, Model
 

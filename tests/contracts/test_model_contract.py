@@ -17,7 +17,7 @@ from tests.contracts.model_rigs import (
     transcript,
 )
 from whatsapp_agent.errors import PermanentError, TransientError
-from whatsapp_agent.memory.records import FactKey
+from whatsapp_agent.memory.profile import FactKey
 
 KEYS = {"name": FactKey("name", "What the person is called")}
 

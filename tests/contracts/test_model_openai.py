@@ -14,8 +14,9 @@ from whatsapp_agent.errors import (
     ModelRefused,
     ModelUnavailable,
 )
+from whatsapp_agent.memory.exchange import Prompt, PromptItem
+from whatsapp_agent.memory.profile import FactKey
 from whatsapp_agent.memory.prompt import compaction_prompt, reply_prompt
-from whatsapp_agent.memory.records import FactKey, Prompt, PromptItem
 from whatsapp_agent.model.responses import OpenAIModel
 
 KEYS = {"name": FactKey("name", "What the person is called")}

@@ -8,7 +8,9 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from whatsapp_agent.errors import AgentError
-from whatsapp_agent.memory.records import CompactionAnswer, FactKey, ModelReply, Prompt, Usage
+from whatsapp_agent.memory.exchange import CompactionAnswer, ModelReply, Prompt
+from whatsapp_agent.memory.profile import FactKey
+from whatsapp_agent.memory.records import Usage
 from whatsapp_agent.ports.model import MOST_TOOL_ROUNDS, Toolbox
 
 

@@ -11,7 +11,8 @@ from tools.operate.deployment import Deployment
 from whatsapp_agent.erasure import ErasureRequest
 from whatsapp_agent.events import decode, group_of
 from whatsapp_agent.ledger import Turn
-from whatsapp_agent.memory.records import AgentProfile, Summary
+from whatsapp_agent.memory.profile import AgentProfile
+from whatsapp_agent.memory.records import Summary
 from whatsapp_agent.queues.dead_letters import DeadLetter
 
 

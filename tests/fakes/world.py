@@ -17,7 +17,8 @@ from whatsapp_agent.compaction.compact import CompactionSettings, Compactor
 from whatsapp_agent.compaction.episodes import EpisodeKeeper
 from whatsapp_agent.erasure import Erasure, ErasureParts
 from whatsapp_agent.events import Event
-from whatsapp_agent.memory.records import AgentProfile, CompactionJob, Message
+from whatsapp_agent.memory.profile import AgentProfile
+from whatsapp_agent.memory.records import CompactionJob, Message
 from whatsapp_agent.ports.model import Model
 from whatsapp_agent.ports.recall import Embedder
 from whatsapp_agent.prices import ModelPrice

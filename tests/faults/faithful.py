@@ -4,7 +4,9 @@ from collections.abc import Callable, Mapping
 
 from tests.faults.services import tokens
 from whatsapp_agent.errors import AgentError
-from whatsapp_agent.memory.records import CompactionAnswer, FactChange, FactKey, ModelReply, Prompt
+from whatsapp_agent.memory.exchange import CompactionAnswer, ModelReply, Prompt
+from whatsapp_agent.memory.profile import FactKey
+from whatsapp_agent.memory.records import FactChange
 from whatsapp_agent.ports.model import Toolbox
 
 

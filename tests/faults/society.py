@@ -13,7 +13,8 @@ from whatsapp_agent.clock import to_iso
 from whatsapp_agent.errors import AgentError
 from whatsapp_agent.events import Erase, InboundMessage, NumberReplaced, decode, group_of
 from whatsapp_agent.ledger import OPEN_STATES
-from whatsapp_agent.memory.records import Message, Prompt, Summary, conversation_key
+from whatsapp_agent.memory.exchange import Prompt
+from whatsapp_agent.memory.records import Message, Summary, conversation_key
 from whatsapp_agent.phrases import PHRASES
 from whatsapp_agent.turns.answer import ContextLimits
 from whatsapp_agent.turns.context import LATE

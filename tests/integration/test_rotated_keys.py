@@ -14,7 +14,7 @@ from tests.contracts.scripted_http import Scripted, scripted_server
 from tests.contracts.simulation import connections
 from whatsapp_agent.errors import ConfigurationError, ModelRefused, SendRejected, TransientError
 from whatsapp_agent.events import OutboundMessage
-from whatsapp_agent.memory.records import Prompt, PromptItem
+from whatsapp_agent.memory.exchange import Prompt, PromptItem
 from whatsapp_agent.model.responses import OpenAIModel
 from whatsapp_agent.providers.meta.api import MetaProvider
 from whatsapp_agent.providers.whasp.api import WhaspProvider

@@ -6,7 +6,8 @@ from tests.builders import CONVERSATION, profile, summary
 from tests.fakes.model import ScriptedModel
 from tests.fakes.world import World
 from whatsapp_agent.errors import AgentError, ModelAnswerUnusable, ModelUnavailable, StoreUnavailable
-from whatsapp_agent.memory.records import CompactionAnswer, CompactionJob, FactChange
+from whatsapp_agent.memory.exchange import CompactionAnswer
+from whatsapp_agent.memory.records import CompactionJob, FactChange
 
 JOB = CompactionJob(CONVERSATION, 0)
 ANSWER = CompactionAnswer(

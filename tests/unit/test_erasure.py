@@ -9,8 +9,9 @@ from tests.fakes.model import ScriptedModel
 from tests.fakes.world import World
 from whatsapp_agent.errors import StoreUnavailable
 from whatsapp_agent.events import Erase, encode
+from whatsapp_agent.memory.exchange import CompactionAnswer
 from whatsapp_agent.memory.passages import Passage
-from whatsapp_agent.memory.records import CompactionAnswer, CompactionJob, FactUpdate, conversation_key
+from whatsapp_agent.memory.records import CompactionJob, FactUpdate, conversation_key
 
 ALIAS = "+34699000000"
 AGENTS = {"sales": profile(), "companion": profile(agent_id="companion", name="Luna")}

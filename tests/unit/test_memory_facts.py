@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tests.builders import CONVERSATION, NOW, fact, message, profile
 from whatsapp_agent.memory.facts import for_prompt, judge
 from whatsapp_agent.memory.likeness import item_id, same
-from whatsapp_agent.memory.records import FactChange, FactKey
+from whatsapp_agent.memory.profile import FactKey
+from whatsapp_agent.memory.records import FactChange
 
 MESSAGES = [message(seq, f"message {seq}", "user" if seq % 2 else "assistant", sent_at=NOW - timedelta(hours=1),
                     received_at=NOW - timedelta(hours=1)) for seq in range(10, 20)]  # fmt: skip

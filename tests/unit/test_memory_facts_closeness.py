@@ -11,7 +11,8 @@ from tests.fakes.telemetry import RecordingTelemetry
 from tests.fakes.world import World
 from whatsapp_agent.errors import AgentError, ModelRefused, ModelUnavailable
 from whatsapp_agent.memory.closeness import MOST_COMPARED, PROMPT_FACTS, candidates, shown, similarity
-from whatsapp_agent.memory.records import FactKey, FactUpdate
+from whatsapp_agent.memory.profile import FactKey
+from whatsapp_agent.memory.records import FactUpdate
 from whatsapp_agent.turns.fact_choice import FactChooser
 
 TOPICS = ("chess", "sister", "bread", "berlin")

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from tests.builders import NOW, fact, message, profile, summary
 from whatsapp_agent.memory.facts import UNCONFIRMED_BELOW
+from whatsapp_agent.memory.profile import FactKey
 from whatsapp_agent.memory.prompt import compaction_prompt, reply_prompt
 from whatsapp_agent.memory.quoting import clean, quoted
-from whatsapp_agent.memory.records import FactKey
 from whatsapp_agent.phrases import PHRASES
 
 LABEL = PHRASES["en"].memory_label

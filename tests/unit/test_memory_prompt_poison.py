@@ -15,10 +15,11 @@ from tests.fakes.media import document, picture, recording
 from tests.fakes.model import ScriptedModel
 from tests.fakes.world import World
 from whatsapp_agent.events import Media
+from whatsapp_agent.memory.exchange import CompactionAnswer, Prompt
 from whatsapp_agent.memory.passages import Passage, Recalled
 from whatsapp_agent.memory.prompt import compaction_prompt, reply_prompt
 from whatsapp_agent.memory.quoting import clean
-from whatsapp_agent.memory.records import CompactionAnswer, FactChange, FactUpdate, Prompt
+from whatsapp_agent.memory.records import FactChange, FactUpdate
 from whatsapp_agent.model.request import input_items
 from whatsapp_agent.phrases import PHRASES
 

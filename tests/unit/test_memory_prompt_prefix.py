@@ -11,9 +11,10 @@ import pytest
 from tests.builders import CONVERSATION, NOW, fact, message, profile, summary
 from tests.fakes.model import ScriptedModel
 from tests.fakes.world import World
+from whatsapp_agent.memory.exchange import CompactionAnswer, Prompt
 from whatsapp_agent.memory.likeness import item_id
 from whatsapp_agent.memory.prompt import reply_prompt
-from whatsapp_agent.memory.records import CompactionAnswer, FactChange, FactUpdate, Prompt
+from whatsapp_agent.memory.records import FactChange, FactUpdate
 
 
 def text(prompt: Prompt) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from whatsapp_agent.memory.records import PromptItem
+from whatsapp_agent.memory.exchange import PromptItem
 from whatsapp_agent.model.request import MAX_MARKS, cache_key, input_items, lower_effort, takes_marks
 
 

@@ -11,7 +11,8 @@ from tests.builders import CONVERSATION, PERSON
 from tests.fakes.model import ScriptedModel
 from tests.unit.operating import know, operator, talk
 from tools.local.state import ROOT
-from whatsapp_agent.memory.records import CompactionAnswer, CompactionJob, FactChange
+from whatsapp_agent.memory.exchange import CompactionAnswer
+from whatsapp_agent.memory.records import CompactionJob, FactChange
 
 SCHEMA = json.loads((ROOT / "docs" / "export.schema.json").read_text("utf-8"))
 ESCAPE = "\x1b]0;owned\x07\x1b[31mred\u202egnp.exe"

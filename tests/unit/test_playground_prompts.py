@@ -8,8 +8,9 @@ from tests.builders import fact, message
 from tools.local.playground.prompts import asked_of, belongs, shared_chars
 from tools.local.simulated_model.control import Control
 from whatsapp_agent.agents import load_agent
+from whatsapp_agent.memory.exchange import Prompt
 from whatsapp_agent.memory.prompt import compaction_prompt, reply_prompt
-from whatsapp_agent.memory.records import Prompt, Summary
+from whatsapp_agent.memory.records import Summary
 from whatsapp_agent.model.request import input_items
 
 AGENTS = Path(__file__).resolve().parents[2] / "layers" / "agents"

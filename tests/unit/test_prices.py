@@ -7,7 +7,8 @@ import pytest
 from tests.architecture.template import ROOT, template
 from tests.fakes.model import ScriptedModel
 from tests.fakes.world import World
-from whatsapp_agent.memory.records import ModelReply, Usage
+from whatsapp_agent.memory.exchange import ModelReply
+from whatsapp_agent.memory.records import Usage
 from whatsapp_agent.prices import AS_OF, MODELS, model_price
 
 

@@ -9,8 +9,8 @@ from tools.local.simulated_model.compact import compact, is_compaction
 from tools.local.simulated_model.extract import learn
 from tools.local.simulated_model.instance import instance
 from tools.local.simulated_model.view import read
+from whatsapp_agent.memory.profile import FactKey
 from whatsapp_agent.memory.prompt import compaction_prompt
-from whatsapp_agent.memory.records import FactKey
 from whatsapp_agent.model.schema import compaction_schema, read_compaction
 
 KEYS = ("name", "city", "job", "preferences", "mood", "plans", "family", "budget", "pain_point", "note")

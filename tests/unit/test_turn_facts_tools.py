@@ -11,8 +11,9 @@ from tests.fakes.model import ScriptedModel, UseTools, use
 from tests.fakes.provider import FakeProvider
 from tests.fakes.world import World
 from whatsapp_agent.errors import ModelUnavailable, StoreUnavailable
+from whatsapp_agent.memory.exchange import CompactionAnswer
 from whatsapp_agent.memory.likeness import item_id
-from whatsapp_agent.memory.records import CompactionAnswer, FactUpdate, PastFact, Usage
+from whatsapp_agent.memory.records import FactUpdate, PastFact, Usage
 from whatsapp_agent.turns.context import Context
 from whatsapp_agent.turns.fact_tools import FactTools
 from whatsapp_agent.turns.tools import maker

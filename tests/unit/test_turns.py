@@ -18,7 +18,8 @@ from whatsapp_agent.errors import (
     WindowClosed,
 )
 from whatsapp_agent.events import DeliveryStatus, Erase, NumberReplaced, OptOut, PersonChangedNumber
-from whatsapp_agent.memory.records import CompactionAnswer, FactChange, ModelReply, Usage, conversation_key
+from whatsapp_agent.memory.exchange import CompactionAnswer, ModelReply
+from whatsapp_agent.memory.records import FactChange, Usage, conversation_key
 
 OTHER = "+34600999888"
 

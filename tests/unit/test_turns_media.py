@@ -18,7 +18,7 @@ from whatsapp_agent.errors import (
 )
 from whatsapp_agent.events import Media
 from whatsapp_agent.memory.allowance import Limits
-from whatsapp_agent.memory.records import Prompt
+from whatsapp_agent.memory.exchange import Prompt
 
 MEGABYTE = 1024 * 1024
 

@@ -15,8 +15,8 @@ from tests.fakes.world import World
 from whatsapp_agent.errors import ModelUnavailable, StoreUnavailable
 from whatsapp_agent.events import Erase
 from whatsapp_agent.memory.episodes import place_of
+from whatsapp_agent.memory.exchange import CompactionAnswer, Prompt
 from whatsapp_agent.memory.passages import Passage, RecallRules
-from whatsapp_agent.memory.records import CompactionAnswer, Prompt
 
 SUMMED_UP = CompactionAnswer("They talked.", ())
 

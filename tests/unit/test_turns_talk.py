@@ -11,7 +11,8 @@ from tests.fakes.world import World
 from whatsapp_agent.errors import ModelUnavailable, ProviderUnavailable, StoreUnavailable
 from whatsapp_agent.events import NumberReplaced, OwnerMessage
 from whatsapp_agent.memory.allowance import Limits
-from whatsapp_agent.memory.records import AgentProfile, CompactionAnswer, Prompt
+from whatsapp_agent.memory.exchange import CompactionAnswer, Prompt
+from whatsapp_agent.memory.profile import AgentProfile
 
 USER_ID = "ES.13491208655302741918"
 DAY = timedelta(hours=24)

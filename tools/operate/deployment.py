@@ -13,7 +13,8 @@ from tools.operate.target import Target
 from whatsapp_agent.agents import load_agents
 from whatsapp_agent.clock import utc_now
 from whatsapp_agent.ledger import Turn
-from whatsapp_agent.memory.records import AgentProfile, Summary
+from whatsapp_agent.memory.profile import AgentProfile
+from whatsapp_agent.memory.records import Summary
 from whatsapp_agent.ports.directory import Directory
 from whatsapp_agent.ports.privacy import Archive
 from whatsapp_agent.ports.store import ConversationStore, FactStore, Ledger

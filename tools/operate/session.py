@@ -11,7 +11,8 @@ from tools.operate.errors import NOT_CONFIRMED, WRONG_USAGE, OperateError
 from tools.operate.metrics import CloudWatchFigures, NoFigures
 from tools.operate.output import Output
 from tools.operate.target import Options, find_target
-from whatsapp_agent.memory.records import AgentProfile, conversation_key
+from whatsapp_agent.memory.profile import AgentProfile
+from whatsapp_agent.memory.records import conversation_key
 from whatsapp_agent.phones import canonical
 
 Person = Annotated[

@@ -14,7 +14,7 @@ from whatsapp_agent.errors import ConfigurationError
 from whatsapp_agent.memory import consent
 from whatsapp_agent.memory.allowance import Limits
 from whatsapp_agent.memory.passages import RecallRules
-from whatsapp_agent.memory.records import AgentProfile, FactKey, Phrases
+from whatsapp_agent.memory.profile import AgentProfile, FactKey, Phrases
 from whatsapp_agent.phones import canonical
 from whatsapp_agent.phrases import PHRASES
 

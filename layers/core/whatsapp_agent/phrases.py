@@ -1,6 +1,6 @@
 """The fixed sentences of an agent, by language. An agent's `[phrases]` replaces any of them."""
 
-from whatsapp_agent.memory.records import Phrases
+from whatsapp_agent.memory.profile import Phrases
 
 PHRASES: dict[str, Phrases] = {
     "en": Phrases(

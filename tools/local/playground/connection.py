@@ -10,7 +10,8 @@ from tools.local.talk import Talk
 from tools.operate.deployment import Deployment, connect
 from tools.operate.metrics import NoFigures
 from tools.operate.target import Options, find_target
-from whatsapp_agent.memory.records import AgentProfile, conversation_key
+from whatsapp_agent.memory.profile import AgentProfile
+from whatsapp_agent.memory.records import conversation_key
 from whatsapp_agent.memory.window import Budget
 from whatsapp_agent.phones import canonical
 from whatsapp_agent.prices import ModelPrice, model_price

@@ -6,7 +6,8 @@ from typing import Any
 
 from whatsapp_agent.clock import to_iso
 from whatsapp_agent.ledger import Turn
-from whatsapp_agent.memory.records import Fact, FactKey, Message, PastFact, Summary, Usage
+from whatsapp_agent.memory.profile import FactKey
+from whatsapp_agent.memory.records import Fact, Message, PastFact, Summary, Usage
 from whatsapp_agent.prices import ModelPrice
 
 

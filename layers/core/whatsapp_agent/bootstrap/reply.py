@@ -15,7 +15,7 @@ from whatsapp_agent.credentials import Key
 from whatsapp_agent.documents.reader import ChildDocumentReader
 from whatsapp_agent.erasure import Erasure, ErasureParts
 from whatsapp_agent.errors import ConfigurationError
-from whatsapp_agent.memory.records import AgentProfile
+from whatsapp_agent.memory.profile import AgentProfile
 from whatsapp_agent.model.client import OpenAIClient, openai_client
 from whatsapp_agent.model.embeddings import OpenAIEmbedder
 from whatsapp_agent.model.responses import OpenAIModel

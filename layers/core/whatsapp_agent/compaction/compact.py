@@ -9,9 +9,9 @@ from whatsapp_agent.compaction.episodes import EpisodeKeeper
 from whatsapp_agent.errors import ConflictError, ModelAnswerUnusable
 from whatsapp_agent.memory import condense, prompt, window
 from whatsapp_agent.memory import facts as facts_memory
+from whatsapp_agent.memory.exchange import CompactionAnswer
+from whatsapp_agent.memory.profile import AgentProfile
 from whatsapp_agent.memory.records import (
-    AgentProfile,
-    CompactionAnswer,
     CompactionCommit,
     CompactionJob,
     Fact,

@@ -13,7 +13,8 @@ from datetime import datetime
 from whatsapp_agent.memory.facts import for_prompt
 from whatsapp_agent.memory.merge import expired
 from whatsapp_agent.memory.passages import Vector
-from whatsapp_agent.memory.records import AgentProfile, Fact
+from whatsapp_agent.memory.profile import AgentProfile
+from whatsapp_agent.memory.records import Fact
 
 PROMPT_FACTS = 30
 """Facts that a prompt shows at most."""

@@ -7,8 +7,9 @@ from datetime import datetime
 from whatsapp_agent.errors import FactRefused
 from whatsapp_agent.memory.likeness import item_id, same
 from whatsapp_agent.memory.merge import NOTE, expired
+from whatsapp_agent.memory.profile import FactKey
 from whatsapp_agent.memory.quoting import clean
-from whatsapp_agent.memory.records import Fact, FactKey, FactUpdate, PastFact
+from whatsapp_agent.memory.records import Fact, FactUpdate, PastFact
 from whatsapp_agent.memory.refusals import reason_to_refuse
 
 _NEVER = frozenset({"empty", "too_long", "card_number", "secret"})

@@ -5,7 +5,8 @@ from typing import Any
 
 from whatsapp_agent.memory.arguments import ToolSpec
 from whatsapp_agent.memory.merge import NOTE
-from whatsapp_agent.memory.records import AgentProfile, Fact
+from whatsapp_agent.memory.profile import AgentProfile
+from whatsapp_agent.memory.records import Fact
 
 REMEMBER, FORGET, OBSOLETE, RECALL = "remember_fact", "forget_fact", "mark_obsolete", "recall_facts"
 

@@ -9,7 +9,8 @@ from datetime import datetime
 
 from whatsapp_agent.memory.evidence import Evidence
 from whatsapp_agent.memory.merge import Merge, Verdict, expired
-from whatsapp_agent.memory.records import AgentProfile, Fact, FactChange, Message
+from whatsapp_agent.memory.profile import AgentProfile
+from whatsapp_agent.memory.records import Fact, FactChange, Message
 
 UNCONFIRMED_BELOW = 0.7
 """A fact with less confidence is marked as unconfirmed in prompts."""

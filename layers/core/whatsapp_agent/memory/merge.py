@@ -9,8 +9,9 @@ from typing import Literal
 
 from whatsapp_agent.memory.evidence import Evidence, Said
 from whatsapp_agent.memory.likeness import item_id, normalised, same, telling_words
+from whatsapp_agent.memory.profile import FactKey
 from whatsapp_agent.memory.quoting import clean
-from whatsapp_agent.memory.records import Fact, FactChange, FactKey, FactUpdate, PastFact
+from whatsapp_agent.memory.records import Fact, FactChange, FactUpdate, PastFact
 from whatsapp_agent.memory.refusals import reason_to_refuse
 
 NOTE = "note"

@@ -28,18 +28,13 @@ from functools import cache
 from itertools import pairwise
 from zoneinfo import ZoneInfo
 
+from whatsapp_agent.memory.exchange import Prompt, PromptItem
 from whatsapp_agent.memory.facts import UNCONFIRMED_BELOW, for_prompt
 from whatsapp_agent.memory.passages import NOTHING, Recalled
+from whatsapp_agent.memory.profile import AgentProfile
 from whatsapp_agent.memory.quoting import clean, quoted, sendable
 from whatsapp_agent.memory.recall_block import recall_item
-from whatsapp_agent.memory.records import (
-    AgentProfile,
-    Fact,
-    Message,
-    Prompt,
-    PromptItem,
-    Summary,
-)
+from whatsapp_agent.memory.records import Fact, Message, Summary
 from whatsapp_agent.memory.rules import compaction_rules, reply_rules
 from whatsapp_agent.memory.window import unanswered
 

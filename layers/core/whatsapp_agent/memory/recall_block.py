@@ -2,9 +2,10 @@
 
 from zoneinfo import ZoneInfo
 
+from whatsapp_agent.memory.exchange import PromptItem
 from whatsapp_agent.memory.passages import Passage, Recalled
+from whatsapp_agent.memory.profile import AgentProfile
 from whatsapp_agent.memory.quoting import clean, quoted
-from whatsapp_agent.memory.records import AgentProfile, PromptItem
 
 
 def recall_item(profile: AgentProfile, recalled: Recalled) -> PromptItem | None:

@@ -3,7 +3,7 @@
 Both are constant within a deployment, so that every prompt of an agent begins with the same characters.
 """
 
-from whatsapp_agent.memory.records import AgentProfile, FactKey
+from whatsapp_agent.memory.profile import AgentProfile, FactKey
 
 _REPLY_RULES = """\
 # Standing rules

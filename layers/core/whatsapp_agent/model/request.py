@@ -14,7 +14,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from whatsapp_agent.memory.records import PromptItem
+from whatsapp_agent.memory.exchange import PromptItem
 from whatsapp_agent.model.text import repaired
 
 MAX_MARKS = 80

@@ -12,7 +12,9 @@ import openai
 
 from whatsapp_agent.credentials import Key
 from whatsapp_agent.errors import ConfigurationError, ModelAnswerUnusable, ModelUnavailable
-from whatsapp_agent.memory.records import CompactionAnswer, FactKey, ModelReply, Prompt, Usage
+from whatsapp_agent.memory.exchange import CompactionAnswer, ModelReply, Prompt
+from whatsapp_agent.memory.profile import FactKey
+from whatsapp_agent.memory.records import Usage
 from whatsapp_agent.model.answer import Answer, read_answer
 from whatsapp_agent.model.client import OpenAIClient, openai_client
 from whatsapp_agent.model.errors import translate

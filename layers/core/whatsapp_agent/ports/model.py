@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from whatsapp_agent.memory.arguments import ToolSpec
-    from whatsapp_agent.memory.records import CompactionAnswer, FactKey, ModelReply, Prompt
+    from whatsapp_agent.memory.exchange import CompactionAnswer, ModelReply, Prompt
+    from whatsapp_agent.memory.profile import FactKey
 
 
 class Toolbox(Protocol):

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from whatsapp_agent.memory.records import AgentProfile, conversation_key
+from whatsapp_agent.memory.profile import AgentProfile
+from whatsapp_agent.memory.records import conversation_key
 from whatsapp_agent.phones import canonical
 from whatsapp_agent.ports.directory import Directory
 from whatsapp_agent.ports.store import ConversationStore

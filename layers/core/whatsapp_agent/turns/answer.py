@@ -8,8 +8,10 @@ from whatsapp_agent.errors import ContextTooLong, TurnMoved
 from whatsapp_agent.ledger import Turn
 from whatsapp_agent.memory import allowance, outgoing, prompt, window
 from whatsapp_agent.memory.closeness import Shown
+from whatsapp_agent.memory.exchange import ModelReply, Prompt
 from whatsapp_agent.memory.passages import NOTHING, Recalled
-from whatsapp_agent.memory.records import AgentProfile, Message, ModelReply, Prompt, Usage
+from whatsapp_agent.memory.profile import AgentProfile
+from whatsapp_agent.memory.records import Message, Usage
 from whatsapp_agent.ports.model import Model
 from whatsapp_agent.ports.recall import Embedder
 from whatsapp_agent.ports.store import Ledger

@@ -7,7 +7,8 @@ from whatsapp_agent.clock import Clock
 from whatsapp_agent.errors import AgentError
 from whatsapp_agent.ledger import Turn
 from whatsapp_agent.memory import consent
-from whatsapp_agent.memory.records import AgentProfile, Summary
+from whatsapp_agent.memory.profile import AgentProfile
+from whatsapp_agent.memory.records import Summary
 from whatsapp_agent.ports.store import ConversationStore, Ledger
 from whatsapp_agent.telemetry import Telemetry
 from whatsapp_agent.turns.claim import SILENCE

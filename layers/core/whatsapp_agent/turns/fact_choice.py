@@ -5,7 +5,8 @@ from datetime import datetime
 
 from whatsapp_agent.errors import AgentError
 from whatsapp_agent.memory.closeness import Shown, candidates, shown, similarity
-from whatsapp_agent.memory.records import AgentProfile, Fact
+from whatsapp_agent.memory.profile import AgentProfile
+from whatsapp_agent.memory.records import Fact
 from whatsapp_agent.ports.recall import Embedder
 from whatsapp_agent.telemetry import Telemetry
 

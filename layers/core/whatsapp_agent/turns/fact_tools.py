@@ -25,8 +25,9 @@ from whatsapp_agent.memory.fact_tools import (
 )
 from whatsapp_agent.memory.keywords import KeywordIndex, best
 from whatsapp_agent.memory.merge import Verdict, expired
+from whatsapp_agent.memory.profile import AgentProfile
 from whatsapp_agent.memory.quoting import clean
-from whatsapp_agent.memory.records import AgentProfile, Fact, FactChange, FactUpdate
+from whatsapp_agent.memory.records import Fact, FactChange, FactUpdate
 from whatsapp_agent.ports.store import FactStore
 from whatsapp_agent.telemetry import Telemetry
 from whatsapp_agent.turns.context import Context

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from whatsapp_agent.errors import AgentError
 from whatsapp_agent.events import InboundMessage, OutboundMessage
 from whatsapp_agent.memory import consent
-from whatsapp_agent.memory.records import AgentProfile
+from whatsapp_agent.memory.profile import AgentProfile
 from whatsapp_agent.telemetry import Telemetry
 from whatsapp_agent.turns.context import sent_before
 from whatsapp_agent.turns.outbox import Outbox

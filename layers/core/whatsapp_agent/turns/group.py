@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from whatsapp_agent.errors import AgentError, InvalidPayload
 from whatsapp_agent.events import Erase, InboundMessage, decode
-from whatsapp_agent.memory.records import AgentProfile, conversation_key
+from whatsapp_agent.memory.profile import AgentProfile
+from whatsapp_agent.memory.records import conversation_key
 from whatsapp_agent.ports.queues import QueueRecord
 from whatsapp_agent.telemetry import Telemetry
 from whatsapp_agent.turns.agents import AgentFinder

@@ -8,8 +8,8 @@ from whatsapp_agent.errors import ModelUnavailable, TransientError
 from whatsapp_agent.events import InboundMessage
 from whatsapp_agent.memory import allowance, consent
 from whatsapp_agent.memory.allowance import Spent
+from whatsapp_agent.memory.profile import AgentProfile
 from whatsapp_agent.memory.quoting import clean
-from whatsapp_agent.memory.records import AgentProfile
 from whatsapp_agent.ports.store import Ledger
 from whatsapp_agent.telemetry import Telemetry
 from whatsapp_agent.turns import media_notes

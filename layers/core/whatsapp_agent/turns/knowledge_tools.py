@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from whatsapp_agent.memory.arguments import ToolSpec
+from whatsapp_agent.memory.profile import AgentProfile
 from whatsapp_agent.memory.quoting import clean
 from whatsapp_agent.memory.recall_block import origin
-from whatsapp_agent.memory.records import AgentProfile
 from whatsapp_agent.turns.context import Context
 from whatsapp_agent.turns.recall import Recaller
 from whatsapp_agent.turns.tools import Tool

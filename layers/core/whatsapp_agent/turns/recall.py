@@ -10,7 +10,7 @@ from whatsapp_agent.errors import AgentError
 from whatsapp_agent.memory import recall
 from whatsapp_agent.memory.episodes import place_of
 from whatsapp_agent.memory.passages import EPISODES, Candidates, Found, Passage, Recalled, Vector
-from whatsapp_agent.memory.records import AgentProfile
+from whatsapp_agent.memory.profile import AgentProfile
 from whatsapp_agent.memory.window import unanswered
 from whatsapp_agent.ports.recall import Embedder, RecallStore
 from whatsapp_agent.telemetry import Telemetry

@@ -13,7 +13,7 @@ from time import monotonic
 from whatsapp_agent.errors import MediaTooLarge, MediaUnreadable, ModelRefused, ModelUnavailable, TransientError
 from whatsapp_agent.events import InboundMessage, Media
 from whatsapp_agent.media import DocumentReader, FileType, MediaStore, Senses, file_type
-from whatsapp_agent.memory.records import AgentProfile
+from whatsapp_agent.memory.profile import AgentProfile
 from whatsapp_agent.telemetry import Telemetry
 from whatsapp_agent.turns import media_notes
 from whatsapp_agent.turns.claim import SILENCE

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from whatsapp_agent.errors import AgentError
 from whatsapp_agent.memory.arguments import ToolSpec, WrongArguments, checked
-from whatsapp_agent.memory.records import AgentProfile
+from whatsapp_agent.memory.profile import AgentProfile
 from whatsapp_agent.ports.model import Toolbox
 from whatsapp_agent.telemetry import Telemetry
 from whatsapp_agent.turns.context import Context

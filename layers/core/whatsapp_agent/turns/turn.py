@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 from whatsapp_agent.errors import AgentError, ModelRefused, PermanentError, TransientError
 from whatsapp_agent.memory import consent, window
-from whatsapp_agent.memory.records import AgentProfile, CompactionJob, Summary
+from whatsapp_agent.memory.profile import AgentProfile
+from whatsapp_agent.memory.records import CompactionJob, Summary
 from whatsapp_agent.ports.provider import Provider
 from whatsapp_agent.ports.queues import CompactionQueue
 from whatsapp_agent.ports.store import ConversationStore, Ledger
