@@ -22,7 +22,7 @@ LOADED = {
 }
 """By function: every third party's package that it loads, and how many modules of our own."""
 
-OTHERS = {"ingest": 460, "erase": 450, "reply": 1130, "compact": 1125}
+OTHERS = {"ingest": 480, "erase": 470, "reply": 1150, "compact": 1150}
 """At most so many modules of others; how many exactly is up to Python's and their versions."""
 LEFT_OUT = {"app", "whatsapp_agent", "certifi"}
 """botocore takes certifi where there is one; the layers hold none."""
