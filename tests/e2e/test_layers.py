@@ -30,7 +30,7 @@ def test_native_libraries_are_for_the_chosen_processor_and_lambdas_python(archit
 @pytest.mark.parametrize("architecture", sorted(MACHINES))
 def test_each_layer_holds_what_it_is_for(architecture):
     folder = build(architecture)
-    assert (folder / "CoreLayer/python/whatsapp_agent/ports.py").is_file()
+    assert (folder / "CoreLayer/python/whatsapp_agent/ports/store.py").is_file()
     assert (folder / "CoreLayer/python/aws_lambda_powertools").is_dir()
     assert (folder / "CoreLayer/python/boto3").is_dir()
     assert (folder / "ModelSdkLayer/python/openai").is_dir()

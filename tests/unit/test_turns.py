@@ -19,7 +19,7 @@ from whatsapp_agent.errors import (
 )
 from whatsapp_agent.events import DeliveryStatus, Erase, NumberReplaced, OptOut, PersonChangedNumber
 from whatsapp_agent.memory.exchange import CompactionAnswer, ModelReply
-from whatsapp_agent.memory.records import FactChange, Usage, conversation_key
+from whatsapp_agent.memory.records import FactChange, Usage
 
 OTHER = "+34600999888"
 
@@ -460,27 +460,6 @@ def test_a_person_who_changes_their_number_keeps_their_memory() -> None:
         world.run()
     assert [text for _, text in said(world)] == ["I am Maya", "one", "it is me", "two"]
     assert world.provider.sent[-1].address == OTHER
-
-
-def test_who_gets_a_number_that_was_given_up_is_somebody_else() -> None:
-    with ScriptedModel(["one", "two", "three"]) as model:
-        world = World(model)
-        world.say("evt_1", "the word is xylophone")
-        world.run()
-        world.arrive(PersonChangedNumber("evt_2", PERSON, OTHER, NUMBER, world.clock))
-        world.run()
-        world.wait(minutes=60 * 24 * 90)
-        world.say("evt_3", "hello")
-        world.run()
-        stranger = conversation_key("sales", world.directory.resolve("", PERSON).person)
-        assert [text for _, text in said(world, stranger)] == ["hello", "two"]
-        assert "xylophone" not in repr(model.replies_asked[1])
-        world.arrive(Erase("evt_4", "sales", PERSON, world.clock))
-        world.run()
-        world.say("evt_5", "it is me", person=OTHER, address=OTHER)
-        world.run()
-    assert said(world, stranger) == []
-    assert [text for _, text in said(world)] == ["the word is xylophone", "one", "it is me", "three"]
 
 
 def test_a_delivery_failure_is_recorded_on_its_turn() -> None:

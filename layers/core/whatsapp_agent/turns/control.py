@@ -67,7 +67,8 @@ class ControlEvents:
             case OwnerMessage():
                 self._owner.remember(event)
             case PersonChangedNumber():
-                self._directory.move_person(event.person, event.new_person, event.received_at)
+                _, person = self._agents.find(event.number, event.person)
+                self._directory.alias_person(event.new_person, person)
             case OptOut():
                 conversation = self._conversation(event.number, event.person)
                 summary = self._conversations.summary(conversation)
