@@ -18,7 +18,7 @@ TESTS := $(wildcard tests/unit tests/contracts tests/integration tests/faults te
 .PHONY: help run demo chat test faults check audit e2e load bench bench-recall build deploy lock clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 run: $(LOCAL) ## Run everything on this machine and open the playground: no AWS account, no key, no WhatsApp number
 	@$(BIN)/python -m tools.local run --playground $(ARGS)
