@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whatsapp_agent.model.text import is_blank, repaired, whole_sentences
+from whatsapp_agent.memory.quoting import is_blank
+from whatsapp_agent.model.text import repaired, whole_sentences
 
 
 @pytest.mark.parametrize(

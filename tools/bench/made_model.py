@@ -1,12 +1,11 @@
 """A model that says what it is told to say, as the Responses API would: in this process, and as a server."""
 
 import json
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tools.bench.loopback import json_server
 from tools.local.simulated_model.compact import compact
 from tools.local.simulated_model.responses import prompt_text, tokens
 from tools.local.simulated_model.view import read
@@ -73,31 +72,11 @@ class MadeModel(OpenAIModel):
 def model_server(say: Say) -> Iterator[str]:
     """The same over HTTP; yields the base URL."""
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            try:
-                status, answer = 200, response(body, say)
-            except Refused:
-                status, answer = 503, {"error": {"message": "overloaded", "code": "server_is_overloaded"}}
-            raw = json.dumps(answer).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(raw)))
-            self.end_headers()
-            self.wfile.write(raw)
-
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-            """Keeps silent."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.daemon_threads = True
-        thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-        thread.start()
+    def answer(body: bytes) -> tuple[int, Any]:
         try:
-            yield f"http://127.0.0.1:{server.server_address[1]}/v1"
-        finally:
-            server.shutdown()
-            thread.join()
+            return 200, response(json.loads(body), say)
+        except Refused:
+            return 503, {"error": {"message": "overloaded", "code": "server_is_overloaded"}}
+
+    with json_server(answer) as url:
+        yield f"{url}/v1"

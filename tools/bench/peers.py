@@ -4,6 +4,7 @@ Each does what its documentation shows for a turn: read what there is, add the p
 """
 
 import logging
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -26,8 +27,8 @@ HELD_UP = 0.06
 _LONGEST = 20_000
 
 
-class Peer:
-    """One of them, on a table of its own. `fill` begins a conversation anew with so many messages."""
+class Peer(ABC):
+    """One of them, on a table of its own."""
 
     name: str
     package: str
@@ -48,11 +49,13 @@ class Peer:
             BillingMode="PAY_PER_REQUEST",
         )
 
+    @abstractmethod
     def fill(self, messages: int) -> None:
-        raise NotImplementedError
+        """Begins a conversation anew with so many messages."""
 
+    @abstractmethod
     def turn(self, number: int) -> None:
-        raise NotImplementedError
+        """Reads what there is, and adds the person's message and the answer."""
 
 
 class ChatHistory(Peer):

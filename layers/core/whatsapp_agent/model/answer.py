@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from whatsapp_agent.errors import ModelUnavailable
+from whatsapp_agent.memory.quoting import is_blank
 from whatsapp_agent.memory.records import Usage
 from whatsapp_agent.model.errors import from_code
-from whatsapp_agent.model.text import is_blank, repaired
+from whatsapp_agent.model.text import repaired
 
 
 @dataclass(frozen=True, slots=True)

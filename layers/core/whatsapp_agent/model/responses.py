@@ -14,13 +14,14 @@ from whatsapp_agent.credentials import Key
 from whatsapp_agent.errors import ConfigurationError, ModelAnswerUnusable, ModelUnavailable
 from whatsapp_agent.memory.exchange import CompactionAnswer, ModelReply, Prompt
 from whatsapp_agent.memory.profile import FactKey
+from whatsapp_agent.memory.quoting import is_blank
 from whatsapp_agent.memory.records import Usage
 from whatsapp_agent.model.answer import Answer, read_answer
 from whatsapp_agent.model.client import OpenAIClient, openai_client
 from whatsapp_agent.model.errors import translate
 from whatsapp_agent.model.request import cache_key, input_items, lower_effort, takes_marks
 from whatsapp_agent.model.schema import compaction_schema, read_compaction
-from whatsapp_agent.model.text import is_blank, repaired, whole_sentences
+from whatsapp_agent.model.text import repaired, whole_sentences
 from whatsapp_agent.model.tools import offer, run
 from whatsapp_agent.ports.model import MOST_TOOL_ROUNDS, Toolbox
 

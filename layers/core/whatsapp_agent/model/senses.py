@@ -12,10 +12,11 @@ import httpx2
 from whatsapp_agent.credentials import Key
 from whatsapp_agent.errors import ModelAnswerUnusable, ModelUnavailable
 from whatsapp_agent.media import Heard
+from whatsapp_agent.memory.quoting import is_blank
 from whatsapp_agent.model.answer import read_answer
 from whatsapp_agent.model.client import OpenAIClient, openai_client
 from whatsapp_agent.model.errors import translate
-from whatsapp_agent.model.text import is_blank, repaired
+from whatsapp_agent.model.text import repaired
 
 SURELY_SILENT = 0.6
 """Probability of no speech from which on a transcript is not believed; Whisper's own decoder uses the same."""

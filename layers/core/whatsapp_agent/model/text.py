@@ -1,10 +1,8 @@
-"""Text on its way to the model's service and back: what UTF-8 cannot carry, and what an eye cannot see."""
+"""Text on its way to the model's service and back: what UTF-8 cannot carry, and whole sentences."""
 
 import re
 
 from whatsapp_agent.memory.quoting import is_blank
-
-__all__ = ["is_blank", "repaired", "whole_sentences"]
 
 _SENTENCE_END = re.compile(r"[.!?…。！？؟।]+[\"'”’»)\]]*(?=\s|$)|[。！？]+")
 
