@@ -137,6 +137,8 @@ class Society:
             dead.clear()
             if not self.world.queue.fifo.bodies and not self.world.compaction_queue.fifo.bodies:
                 return
+            # A job that failed stays hidden for a while, and longer by a clock that was set back meanwhile.
+            self.world.wait(seconds=31)
         self.wrong.append("the deployment does not come to rest")
 
     def check(self) -> None:
