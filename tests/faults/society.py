@@ -52,6 +52,7 @@ class Society:
         said: By conversation, in the order in which the queue got it.
         numbers: Which agent each business number stands for now.
         sent_events: Every message event, for delivering it again.
+        set_back: How far the clock was set back, all in all.
     """
 
     model: FaithfulModel = field(default_factory=FaithfulModel)
@@ -62,6 +63,7 @@ class Society:
     wrong: list[str] = field(default_factory=list)
     seen: int = 0
     replaced: int = 0
+    set_back: timedelta = timedelta()
 
     def __post_init__(self) -> None:
         profiles = {agent: profile(agent_id=agent, numbers=(number,)) for number, agent in self.numbers.items()}
@@ -114,6 +116,10 @@ class Society:
         self.numbers[new] = self.numbers.pop(number)
         self.settle()
 
+    def set_the_clock_back(self, seconds: int) -> None:
+        self.set_back += timedelta(seconds=seconds)
+        self.world.wait(seconds=-seconds)
+
     def work(self) -> None:
         self.world.invoke()
         self._check_window()
@@ -163,14 +169,18 @@ class Society:
 
     def in_doubt(self, conversation: str) -> set[str]:
         """The tokens that came before an erasure and, by a clock that was set back, after it, or the other way
-        round. Only the clock tells new talk from old talk that is delivered again.
+        round. Only the clock tells new talk from old talk that is delivered again: by what it says when the
+        erasure is asked for, or when that is earlier, carried out.
         """
         doubtful: set[str] = set()
+        marked = self.world.tables.erasures.get(conversation)
         heard: list[Said] = []
         erasures: list[datetime] = []
         for said in self.said[conversation]:
             if said.erases:
-                doubtful |= {each.token for each in heard if each.received_at > said.received_at}
+                until = min(said.received_at, marked or said.received_at)
+                assert until >= said.received_at - self.set_back, "an erasure covers less than was asked for"
+                doubtful |= {each.token for each in heard if each.received_at > until}
                 erasures.append(said.received_at)
             else:
                 doubtful |= {said.token for at in erasures if said.received_at <= at}

@@ -109,7 +109,7 @@ class Days(RuleBasedStateMachine):
 
     @rule(seconds=st.sampled_from((1, 40)))
     def set_the_clock_back(self, seconds: int) -> None:
-        self.society.world.wait(seconds=-seconds)
+        self.society.set_the_clock_back(seconds)
 
     @precondition(lambda self: self.erasures < FEW)
     @rule(person=st.sampled_from(PEOPLE), agent=st.sampled_from(AGENTS))
